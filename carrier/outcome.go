@@ -1,0 +1,90 @@
+package carrier
+
+import (
+	"errors"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Outcome is what a purchase call ended in.
+type Outcome string
+
+// The four outcomes. The zero value is none of them.
+const (
+	// Bought: a complete, valid answer names the label.
+	Bought Outcome = "bought"
+
+	// Rejected: an explicit, documented refusal for good. Nothing was bought by this call.
+	Rejected Outcome = "rejected"
+
+	// NotBought: proved that this call bought nothing, and a later one may succeed (the request
+	// never left, the carrier is busy, a rate limit).
+	NotBought Outcome = "not_bought"
+
+	// Unknown: anything else. The label may exist and may have been paid for.
+	Unknown Outcome = "unknown"
+)
+
+// Result is the answer of [Carrier.Buy].
+type Result struct {
+	Outcome Outcome
+
+	// Label is set if and only if Outcome is Bought. An Unknown may carry one as evidence
+	// (bought above the price limit, another reference echoed): it is recorded, never adopted.
+	Label *Label
+
+	// Code and Message are the carrier's own, or ours where it said nothing, made safe by
+	// [Sanitise]. They never hold anything of the shipment.
+	Code    string
+	Message string
+
+	// RetryAfter is how long the carrier asked to be left alone; 0 if it did not.
+	RetryAfter time.Duration
+}
+
+// VoidState is where the voiding of a label stands, as a call left it.
+type VoidState string
+
+// What a void call ends in.
+const (
+	Voided      VoidState = "voided"
+	VoidRefused VoidState = "refused"
+	VoidUnknown VoidState = "unknown"
+)
+
+// VoidResult is the answer of [Carrier.Void].
+type VoidResult struct {
+	State   VoidState
+	Code    string
+	Message string
+}
+
+// ErrNoLookup is returned by Find where the carrier shows no labels by reference.
+var ErrNoLookup = errors.New("carrier offers no look-up by reference")
+
+// maxMessage bounds what is kept of a carrier's words: enough for a person to act on.
+const maxMessage = 300
+
+// Sanitise makes foreign text safe to store, log and show: valid UTF-8 without control characters
+// (a NUL cannot be stored in a text column, and a failing failure path loops for ever), at most
+// 300 bytes.
+func Sanitise(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return ' '
+		}
+		return r
+	}, s)
+	s = strings.TrimSpace(s)
+	if len(s) <= maxMessage {
+		return s
+	}
+	cut := maxMessage
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut]
+}
