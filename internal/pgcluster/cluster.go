@@ -1,0 +1,129 @@
+// Package pgcluster runs a private Postgres cluster on this machine: for tests, for the demo, for
+// trying things out. It finds the server's programs by itself, and installs them where it may.
+//
+// A cluster listens on a free loopback port and a socket of its own, trusts whoever can reach
+// them, and keeps everything in one temporary folder. It is gone when it is closed, and also when
+// the process that started it dies, however it dies. It is no place for data worth keeping.
+package pgcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+)
+
+// superuser owns every cluster.
+const superuser = "postgres"
+
+// Config says what kind of cluster to start. The zero value is a fast one for tests.
+type Config struct {
+	// Durable makes commits survive a crash of the machine, at the price of a flush each. Without
+	// it they survive a crash of Postgres only: enough for tests, which cannot crash the machine.
+	Durable bool
+
+	// Settings are further server settings, as postgresql.conf names them; they win over ours.
+	Settings map[string]string
+
+	// Log gets a line when something slow happens, like an installation; nil means nobody.
+	Log io.Writer
+}
+
+// Cluster is one running (or stopped) Postgres cluster. Its methods are safe for concurrent use.
+type Cluster struct {
+	config Config
+	bin    string // the folder of the server's programs
+	dir    string // everything of the cluster: data, socket, log
+	port   int
+	user   *identity
+	guard  *guard
+
+	// mu guards the server process, which is nil while the cluster is stopped.
+	mu     sync.Mutex
+	server *server
+	closed bool
+}
+
+// Start makes a new cluster, starts it, and returns when it takes connections. The caller closes
+// it. If no server is installed and this process may not install one, the error says the command
+// that does.
+func Start(ctx context.Context, config Config) (_ *Cluster, err error) {
+	if config.Log == nil {
+		config.Log = io.Discard
+	}
+	bin, err := ensureServer(ctx, config.Log)
+	if err != nil {
+		return nil, err
+	}
+	user, err := unprivileged()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "waybill-pg-")
+	if err != nil {
+		return nil, fmt.Errorf("making the cluster's folder: %w", err)
+	}
+	c := &Cluster{config: config, bin: bin, dir: dir, user: user}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.Close())
+		}
+	}()
+	if err := user.own(dir); err != nil {
+		return nil, err
+	}
+	if c.guard, err = startGuard(dir); err != nil {
+		return nil, err
+	}
+	if err := c.initialise(ctx); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c, c.startOnFreePort(ctx)
+}
+
+// URL is the connection string of a database of the cluster. It stays the same over restarts.
+func (c *Cluster) URL(database string) string {
+	u := url.URL{
+		Scheme:   "postgres",
+		User:     url.User(superuser),
+		Host:     "127.0.0.1:" + strconv.Itoa(c.port),
+		Path:     "/" + database,
+		RawQuery: "sslmode=disable",
+	}
+	return u.String()
+}
+
+// Port is the loopback port that the cluster listens on.
+func (c *Cluster) Port() int { return c.port }
+
+// Dir is the cluster's folder; the server's log is "log" in it.
+func (c *Cluster) Dir() string { return c.dir }
+
+// Close stops the server at once and removes everything. Repeating it does nothing.
+func (c *Cluster) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil
+	}
+	c.closed = true
+	c.server.stop(Immediate)
+	c.server = nil
+	err := os.RemoveAll(c.dir)
+	if err != nil {
+		err = fmt.Errorf("removing the cluster's folder %s: %w", c.dir, err)
+	}
+	c.guard.dismiss()
+	return err
+}
+
+func (c *Cluster) dataDir() string { return filepath.Join(c.dir, "data") }
+
+func (c *Cluster) logFile() string { return filepath.Join(c.dir, "log") }
