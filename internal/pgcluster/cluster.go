@@ -21,6 +21,10 @@ import (
 // superuser owns every cluster.
 const superuser = "postgres"
 
+// minMemory is the free memory that a cluster may use as its disk: several times what the whole
+// test suite was seen to fill.
+const minMemory = 4 << 30
+
 // Config says what kind of cluster to start. The zero value is a fast one for tests.
 type Config struct {
 	// Durable makes commits survive a crash of the machine, at the price of a flush each. Without
@@ -64,7 +68,7 @@ func Start(ctx context.Context, config Config) (_ *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "waybill-pg-")
+	dir, err := os.MkdirTemp(parentDir(config.Durable), "waybill-pg-")
 	if err != nil {
 		return nil, fmt.Errorf("making the cluster's folder: %w", err)
 	}
@@ -86,6 +90,16 @@ func Start(ctx context.Context, config Config) (_ *Cluster, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c, c.startOnFreePort(ctx)
+}
+
+// parentDir is where a cluster's folder is made. In memory, if nothing is to be kept and there is
+// room: copying a database, which every test does, takes 8 ms there instead of 90.
+func parentDir(durable bool) string {
+	const memory = "/dev/shm"
+	if free, err := freeBytes(memory); !durable && err == nil && free >= minMemory {
+		return memory
+	}
+	return os.TempDir()
 }
 
 // URL is the connection string of a database of the cluster. It stays the same over restarts.

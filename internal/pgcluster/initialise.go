@@ -62,6 +62,8 @@ func (c *Cluster) settings() string {
 		// server. Without fsync it costs next to nothing.
 		settings["fsync"] = "off"
 		settings["full_page_writes"] = "off"
+		// The folder may be in memory: the log must not grow to its usual gigabyte.
+		settings["max_wal_size"] = "256MB"
 	}
 	maps.Copy(settings, c.config.Settings)
 

@@ -108,8 +108,13 @@ func copyDatabase(ctx context.Context, server, template, name string) error {
 		return fmt.Errorf("connecting to the test server: %w", err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	strategy, err := strategyOf(ctx, conn)
+	if err != nil {
+		return err
+	}
+	create := `CREATE DATABASE ` + quote(name) + ` TEMPLATE ` + quote(template) + strategy
 	for range copyTries {
-		_, err = conn.Exec(ctx, `CREATE DATABASE `+quote(name)+` TEMPLATE `+quote(template))
+		_, err = conn.Exec(ctx, create)
 		pgErr, ok := errors.AsType[*pgconn.PgError](err)
 		if !ok || pgErr.Code != objectInUse {
 			break
@@ -122,6 +127,22 @@ func copyDatabase(ctx context.Context, server, template, name string) error {
 		return fmt.Errorf("creating database %s: %w", name, err)
 	}
 	return nil
+}
+
+// strategyOf picks the faster way to copy a small database: as files where nothing is flushed
+// (half the time of the other), through the log where everything is. Postgres 14 has no choice.
+func strategyOf(ctx context.Context, conn *pgx.Conn) (string, error) {
+	var asFiles bool
+	err := conn.QueryRow(ctx, `
+		SELECT current_setting('server_version_num')::integer >= 150000
+			AND current_setting('fsync') = 'off'`).Scan(&asFiles)
+	if err != nil {
+		return "", fmt.Errorf("asking how to copy a database: %w", err)
+	}
+	if asFiles {
+		return ` STRATEGY FILE_COPY`, nil
+	}
+	return ``, nil
 }
 
 func pause(ctx context.Context) error {
