@@ -17,7 +17,7 @@ import (
 	"strconv"
 )
 
-//go:embed *.sql
+//go:embed [0-9]*.sql
 var embedded embed.FS
 
 // riverVersion is the River schema that this binary's River needs. Pinned, so that upgrading the
@@ -35,10 +35,9 @@ type file struct {
 
 var fileName = regexp.MustCompile(`^(\d{4})_[a-z0-9_]+\.sql$`)
 
-// load reads every numbered file at the root of files, in the order of their numbers. Other SQL
-// files (the dump of the schema) are not migrations.
+// load reads every numbered file at the root of files, in the order of their numbers.
 func load(files fs.FS) ([]file, error) {
-	names, err := fs.Glob(files, "*.sql")
+	names, err := fs.Glob(files, "[0-9]*.sql")
 	if err != nil {
 		return nil, fmt.Errorf("listing migrations: %w", err)
 	}
@@ -46,7 +45,7 @@ func load(files fs.FS) ([]file, error) {
 	for _, name := range names {
 		match := fileName.FindStringSubmatch(name)
 		if match == nil {
-			continue
+			return nil, fmt.Errorf("migration %s must be named like 0001_create_parcels.sql", name)
 		}
 		version, err := strconv.Atoi(match[1])
 		if err != nil {

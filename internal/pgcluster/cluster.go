@@ -87,9 +87,10 @@ func Start(ctx context.Context, config Config) (_ *Cluster, err error) {
 	if err := c.initialise(ctx); err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c, c.startOnFreePort(ctx)
+	if err := c.startOnFreePort(ctx); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // parentDir is where a cluster's folder is made. In memory, if nothing is to be kept and there is
@@ -103,11 +104,13 @@ func parentDir(durable bool) string {
 }
 
 // URL is the connection string of a database of the cluster. It stays the same over restarts.
-func (c *Cluster) URL(database string) string {
+func (c *Cluster) URL(database string) string { return loopbackURL(c.port, database) }
+
+func loopbackURL(port int, database string) string {
 	u := url.URL{
 		Scheme:   "postgres",
 		User:     url.User(superuser),
-		Host:     "127.0.0.1:" + strconv.Itoa(c.port),
+		Host:     "127.0.0.1:" + strconv.Itoa(port),
 		Path:     "/" + database,
 		RawQuery: "sslmode=disable",
 	}
@@ -119,6 +122,9 @@ func (c *Cluster) Port() int { return c.port }
 
 // Dir is the cluster's folder; the server's log is "log" in it.
 func (c *Cluster) Dir() string { return c.dir }
+
+// Program is the path of one of Postgres' own programs, of the server's version, e.g. "pg_dump".
+func (c *Cluster) Program(name string) string { return filepath.Join(c.bin, name) }
 
 // Close stops the server at once and removes everything. Repeating it does nothing.
 func (c *Cluster) Close() error {

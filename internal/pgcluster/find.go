@@ -17,16 +17,7 @@ const oldest = 14
 // ensureServer returns the folder of the newest installed server's programs, after installing one
 // if there is none.
 func ensureServer(ctx context.Context, log io.Writer) (string, error) {
-	if dir, ok := findServer(ctx); ok {
-		return dir, nil
-	}
-	if err := install(ctx, postgresPackage, log); err != nil {
-		return "", err
-	}
-	if dir, ok := findServer(ctx); ok {
-		return dir, nil
-	}
-	return "", postgresPackage.missing()
+	return ensure(ctx, postgresPackage, log, func() (string, bool) { return findServer(ctx) })
 }
 
 // findServer looks where distributions put Postgres; of several the newest wins.

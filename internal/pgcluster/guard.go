@@ -8,17 +8,22 @@ import (
 )
 
 // guardScript waits until its standard input ends, which happens when our process dies, whatever
-// kills it. Then it ends the server and removes the folder. Postgres' own parent-death signal
+// kills it. Then it ends the servers and removes the folder. The system's parent-death signal
 // would hang on a thread of ours, exists on Linux only, and would leave the folder.
 const guardScript = `
 read -r _
+for pidfile in "$1"/pgbouncer-*.pid; do
+	[ -f "$pidfile" ] && kill -KILL "$(cat "$pidfile")" 2>/dev/null
+done
 pidfile="$1/data/postmaster.pid"
 if [ -f "$pidfile" ]; then
 	pid=$(head -n 1 "$pidfile")
 	kill -QUIT "$pid" 2>/dev/null
+	# The server removes the file when it has ended. Its process may stay for longer, as a zombie:
+	# not everything that adopts orphans in a container buries them.
 	n=0
-	while kill -0 "$pid" 2>/dev/null && [ "$n" -lt 100 ]; do
-		sleep 0.1
+	while [ -f "$pidfile" ] && [ "$n" -lt 200 ]; do
+		sleep 0.05
 		n=$((n + 1))
 	done
 	kill -KILL "$pid" 2>/dev/null

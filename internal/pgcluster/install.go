@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// A software package by the names that package managers know it under.
+// software is a package by the names that package managers know it under.
 type software struct {
 	what                    string // for messages
 	apt, dnf, apk, homebrew string
@@ -31,9 +31,9 @@ var (
 // manager is one package manager.
 type manager struct {
 	program string
-	command []string // shown to people, and run by install after prepare
 	prepare [][]string
-	root    bool // works as root only
+	command []string // also what people are told to run
+	root    bool     // works as root only
 }
 
 // managers lists how to install s, by the package managers there are.
@@ -74,38 +74,58 @@ func (s software) missing() error {
 	return fmt.Errorf("%s is needed: run `%s`", s.what, command)
 }
 
-// install installs s if this process may, or says what to run. Processes that want something
-// installed at the same time take turns.
-func install(ctx context.Context, s software, log io.Writer) error {
+// ensure returns what find finds, after installing s if it finds nothing.
+func ensure(
+	ctx context.Context, s software, log io.Writer, find func() (string, bool),
+) (string, error) {
+	if path, ok := find(); ok {
+		return path, nil
+	}
 	m, ok := s.available()
 	if !ok || m.root && os.Geteuid() != 0 {
-		return s.missing()
+		return "", s.missing()
 	}
 	unlock, err := lockInstall()
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer unlock()
+	// Whoever had the lock before us may have installed it.
+	if path, ok := find(); ok {
+		return path, nil
+	}
+	if err := m.install(ctx, s.what, log); err != nil {
+		return "", err
+	}
+	if path, ok := find(); ok {
+		return path, nil
+	}
+	return "", s.missing()
+}
+
+// install runs the package manager. The caller holds the lock of installations.
+func (m manager) install(ctx context.Context, what string, log io.Writer) error {
 	if m.program == "apt-get" {
-		restore, err := withoutMainCluster()
+		restore, err := asleep()
 		if err != nil {
 			return err
 		}
 		defer restore()
 	}
 	for _, argv := range append(m.prepare, m.command) {
-		fmt.Fprintf(log, "installing %s: %s\n", s.what, strings.Join(argv, " "))
+		line := strings.Join(argv, " ")
+		fmt.Fprintf(log, "installing %s: %s\n", what, line)
 		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("installing %s with `%s`: %w: %s",
-				s.what, strings.Join(argv, " "), err, tail(string(out)))
+			return fmt.Errorf("installing %s with `%s`: %w: %s", what, line, err, tail(string(out)))
 		}
 	}
 	return nil
 }
 
-// lockInstall waits until no other process of ours installs anything.
+// lockInstall waits until no other process of ours installs anything: package managers do not wait
+// for each other everywhere.
 func lockInstall() (unlock func(), err error) {
 	path := filepath.Join(os.TempDir(), "waybill-install.lock")
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
@@ -119,18 +139,36 @@ func lockInstall() (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// withoutMainCluster keeps Debian's package from making and starting a cluster of its own while
-// it is installed: we want the programs. The machine's own configuration is left as it was.
-func withoutMainCluster() (restore func(), err error) {
-	dir := "/etc/postgresql-common/createcluster.d"
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("making %s: %w", dir, err)
+// asleep keeps Debian's packages from making a cluster of their own and from starting services
+// while they are installed: we want the programs. The machine's configuration is left as it was.
+func asleep() (restore func(), err error) {
+	var written []string
+	restore = func() {
+		for _, path := range written {
+			_ = os.Remove(path)
+		}
 	}
-	path := filepath.Join(dir, "waybill.conf")
-	if err := os.WriteFile(path, []byte("create_main_cluster = false\n"), 0o644); err != nil {
-		return nil, fmt.Errorf("writing %s: %w", path, err)
+	for _, file := range []struct {
+		path, content string
+		mode          os.FileMode
+	}{
+		{"/etc/postgresql-common/createcluster.d/waybill.conf", "create_main_cluster = false\n", 0o644},
+		{"/usr/sbin/policy-rc.d", "#!/bin/sh\nexit 101\n", 0o755}, // 101: start nothing
+	} {
+		if _, err := os.Lstat(file.path); err == nil {
+			continue // the machine's owner has a rule of their own
+		}
+		if err := os.MkdirAll(filepath.Dir(file.path), 0o755); err != nil {
+			restore()
+			return nil, fmt.Errorf("making the folder of %s: %w", file.path, err)
+		}
+		if err := os.WriteFile(file.path, []byte(file.content), file.mode); err != nil {
+			restore()
+			return nil, fmt.Errorf("writing %s: %w", file.path, err)
+		}
+		written = append(written, file.path)
 	}
-	return func() { _ = os.Remove(path) }, nil
+	return restore, nil
 }
 
 // tail keeps the end of a program's output, where the reason stands.

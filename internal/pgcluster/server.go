@@ -47,10 +47,20 @@ const (
 // server's processes not gone yet.
 var errRetry = errors.New("start can be tried again")
 
-// server is one run of the postgres program. All methods do nothing on a nil one.
+// server is one run of a server program. All methods do nothing on a nil one.
 type server struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the program has ended
+}
+
+// watch takes charge of a program that was started.
+func watch(cmd *exec.Cmd) *server {
+	s := &server{cmd: cmd, done: make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		_ = cmd.Wait() // why it ended stands in its log
+	}()
+	return s
 }
 
 func (s *server) stop(mode StopMode) {
@@ -79,8 +89,10 @@ func (s *server) kill() {
 	<-s.done
 }
 
-// startOnFreePort starts the server for the first time. The caller holds mu.
+// startOnFreePort starts the server for the first time.
 func (c *Cluster) startOnFreePort(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var err error
 	for range maxPorts {
 		if c.port, err = freePort(ctx); err != nil {
@@ -125,48 +137,55 @@ func (c *Cluster) start(ctx context.Context) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting postgres: %w", err)
 	}
-	s := &server{cmd: cmd, done: make(chan struct{})}
-	go func() {
-		defer close(s.done)
-		_ = cmd.Wait() // why it ended stands in its log
-	}()
-	if err := c.awaitReady(ctx, s); err != nil {
+	s := watch(cmd)
+	if err := c.awaitReady(ctx, s, c.URL("postgres")); err != nil {
 		s.kill()
-		return c.explain(err, begin)
+		return c.explain(fmt.Errorf("starting postgres: %w", err), begin)
 	}
 	c.server = s
 	return nil
 }
 
-// awaitReady returns when the server takes connections, or an error when it has ended.
-func (c *Cluster) awaitReady(ctx context.Context, s *server) error {
+// awaitReady returns when connections to databaseURL reach this cluster by way of s, or an error
+// when s has ended.
+func (c *Cluster) awaitReady(ctx context.Context, s *server, databaseURL string) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	tick := time.NewTicker(readyPoll)
 	defer tick.Stop()
 	for {
-		err := c.ping(ctx)
+		err := c.ping(ctx, databaseURL)
 		if err == nil {
 			return nil
 		}
 		select {
 		case <-s.done:
-			return errors.New("postgres ended while it was starting")
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for postgres to take connections: %w", err)
+			return errors.New("it ended while it was starting")
 		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for it to take connections: %w", err)
 		}
 	}
 }
 
-// ping connects once. That it is our server that answers is sure: had another one the port, ours
-// would have ended.
-func (c *Cluster) ping(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, c.URL("postgres"))
+// ping connects once, and makes sure that it is this cluster that answers: another program may
+// have taken the port at the last moment.
+func (c *Cluster) ping(ctx context.Context, databaseURL string) error {
+	conn, err := pgx.Connect(ctx, databaseURL)
 	if err != nil {
-		return fmt.Errorf("connecting to the cluster: %w", err)
+		return fmt.Errorf("connecting: %w", err)
 	}
-	return conn.Close(ctx)
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	var dir string
+	err = conn.QueryRow(ctx, `SELECT current_setting('data_directory')`,
+		pgx.QueryExecModeSimpleProtocol).Scan(&dir) // a pooler may take no other
+	if err != nil {
+		return fmt.Errorf("asking which cluster answers: %w", err)
+	}
+	if dir != c.dataDir() {
+		return fmt.Errorf("another cluster answers, the one in %s", dir)
+	}
+	return nil
 }
 
 // explain adds what the server logged since begin, and whether another try may help.

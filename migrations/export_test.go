@@ -1,0 +1,7 @@
+package migrations
+
+// For tests that bring files of their own.
+var (
+	MigrateFiles = migrate
+	CheckFiles   = check
+)

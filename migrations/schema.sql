@@ -1,0 +1,222 @@
+-- The tables as the migrations make them, for reading only: made by `make db/schema`.
+
+CREATE TABLE public.api_keys (
+    key_id text NOT NULL,
+    caller_id text NOT NULL,
+    secret_hash bytea NOT NULL,
+    scopes text[] NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    revoked_at timestamp with time zone,
+    CONSTRAINT api_keys_key_id_check CHECK ((key_id ~ '^[0-9A-Za-z]{8}$'::text)),
+    CONSTRAINT api_keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['labels:write'::text, 'labels:read'::text, 'finance:read'::text, 'operator'::text]))),
+    CONSTRAINT api_keys_secret_hash_check CHECK ((length(secret_hash) = 32))
+);
+
+CREATE TABLE public.callers (
+    caller_id text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT callers_caller_id_check CHECK ((caller_id ~ '^[a-z0-9_-]{1,64}$'::text))
+);
+
+CREATE TABLE public.carrier_calls (
+    call_id bigint NOT NULL,
+    intent_id uuid NOT NULL,
+    kind text NOT NULL,
+    lease_token uuid,
+    outcome text NOT NULL,
+    reason text NOT NULL,
+    carrier_code text DEFAULT ''::text NOT NULL,
+    carrier_message text DEFAULT ''::text NOT NULL,
+    carrier_label_id text,
+    tracking_no text,
+    cost_cents bigint,
+    currency text,
+    actor text,
+    recorded_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT carrier_calls_kind_check CHECK ((kind = ANY (ARRAY['buy'::text, 'find'::text, 'void'::text, 'settle'::text])))
+);
+
+ALTER TABLE public.carrier_calls ALTER COLUMN call_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.carrier_calls_call_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.idempotency_keys (
+    caller_id text NOT NULL COLLATE pg_catalog."C",
+    idem_key text NOT NULL COLLATE pg_catalog."C",
+    request_hash bytea NOT NULL,
+    state text DEFAULT 'started'::text NOT NULL,
+    locked_until timestamp with time zone,
+    lease_token uuid,
+    response_status smallint,
+    response_body bytea,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone,
+    CONSTRAINT idempotency_keys_answer CHECK ((((state = 'completed'::text) = (response_status IS NOT NULL)) AND ((state = 'completed'::text) = (response_body IS NOT NULL)) AND ((state = 'completed'::text) = (expires_at IS NOT NULL)))),
+    CONSTRAINT idempotency_keys_lease CHECK (((locked_until IS NULL) = (lease_token IS NULL))),
+    CONSTRAINT idempotency_keys_lease_ends CHECK (((state = 'started'::text) OR (lease_token IS NULL))),
+    CONSTRAINT idempotency_keys_state_check CHECK ((state = ANY (ARRAY['started'::text, 'completed'::text])))
+)
+WITH (fillfactor='70');
+
+CREATE TABLE public.label_documents (
+    label_id uuid NOT NULL,
+    format text NOT NULL,
+    content bytea NOT NULL,
+    CONSTRAINT label_documents_content_check CHECK ((length(content) > 0))
+);
+
+CREATE TABLE public.label_intents (
+    intent_id uuid NOT NULL,
+    caller_id text NOT NULL COLLATE pg_catalog."C",
+    idem_key text NOT NULL COLLATE pg_catalog."C",
+    request_hash bytea NOT NULL,
+    request_id text NOT NULL,
+    order_id bigint NOT NULL,
+    parcel_no integer NOT NULL,
+    label_version integer NOT NULL,
+    carrier text NOT NULL,
+    reference text NOT NULL,
+    request json NOT NULL,
+    state text DEFAULT 'pending'::text NOT NULL,
+    settled_by text,
+    attempts integer DEFAULT 0 NOT NULL,
+    calls integer DEFAULT 0 NOT NULL,
+    open_calls integer DEFAULT 0 NOT NULL,
+    refusals integer DEFAULT 0 NOT NULL,
+    deferrals integer DEFAULT 0 NOT NULL,
+    empty_lookups integer DEFAULT 0 NOT NULL,
+    first_called_at timestamp with time zone,
+    call_token uuid,
+    last_call_until timestamp with time zone,
+    last_lookup_at timestamp with time zone,
+    label_id uuid,
+    carrier_code text,
+    carrier_message text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    finished_at timestamp with time zone,
+    CONSTRAINT label_intents_called CHECK (((calls = 0) = (first_called_at IS NULL))),
+    CONSTRAINT label_intents_caller_id_check CHECK ((caller_id ~ '^[a-z0-9_-]{1,64}$'::text)),
+    CONSTRAINT label_intents_doubt CHECK (((state = 'in_doubt'::text) = (settled_by IS NOT NULL))),
+    CONSTRAINT label_intents_finished CHECK (((state = ANY (ARRAY['purchased'::text, 'rejected'::text, 'failed'::text])) = (finished_at IS NOT NULL))),
+    CONSTRAINT label_intents_idem_key_check CHECK ((idem_key ~ '^[\x21-\x7e]{1,255}$'::text)),
+    CONSTRAINT label_intents_label_version_check CHECK ((label_version > 0)),
+    CONSTRAINT label_intents_not_bought CHECK (((state <> ALL (ARRAY['rejected'::text, 'failed'::text])) OR (open_calls = 0))),
+    CONSTRAINT label_intents_open_calls CHECK (((open_calls >= 0) AND (open_calls <= calls))),
+    CONSTRAINT label_intents_order_id_check CHECK ((order_id > 0)),
+    CONSTRAINT label_intents_parcel_no_check CHECK ((parcel_no > 0)),
+    CONSTRAINT label_intents_purchased CHECK (((state = 'purchased'::text) = (label_id IS NOT NULL))),
+    CONSTRAINT label_intents_reference_check CHECK ((reference ~ '^[A-Z0-9]{1,35}$'::text)),
+    CONSTRAINT label_intents_request_hash_check CHECK ((length(request_hash) = 32)),
+    CONSTRAINT label_intents_settled_by_check CHECK ((settled_by = ANY (ARRAY['lookup'::text, 'person'::text]))),
+    CONSTRAINT label_intents_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'purchased'::text, 'rejected'::text, 'failed'::text, 'in_doubt'::text])))
+)
+WITH (fillfactor='80');
+
+CREATE TABLE public.labels (
+    label_id uuid NOT NULL,
+    intent_id uuid NOT NULL,
+    caller_id text NOT NULL,
+    order_id bigint NOT NULL,
+    parcel_no integer NOT NULL,
+    label_version integer NOT NULL,
+    carrier text NOT NULL,
+    account text NOT NULL,
+    service text NOT NULL,
+    tracking_no text NOT NULL,
+    cost_cents bigint NOT NULL,
+    currency text NOT NULL,
+    label_format text NOT NULL,
+    created_by_key text NOT NULL,
+    carrier_key text NOT NULL,
+    reference text NOT NULL,
+    carrier_label_id text NOT NULL,
+    learned_by text NOT NULL,
+    bought_at timestamp with time zone NOT NULL,
+    void_state text DEFAULT 'none'::text NOT NULL,
+    voided_at timestamp with time zone,
+    CONSTRAINT labels_cost_cents_check CHECK ((cost_cents >= 0)),
+    CONSTRAINT labels_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT labels_learned_by_check CHECK ((learned_by = ANY (ARRAY['call'::text, 'lookup'::text, 'late_call'::text, 'person'::text]))),
+    CONSTRAINT labels_tracking_no_check CHECK ((tracking_no <> ''::text)),
+    CONSTRAINT labels_void_state_check CHECK ((void_state = ANY (ARRAY['none'::text, 'requested'::text, 'voided'::text, 'refused'::text, 'in_doubt'::text]))),
+    CONSTRAINT labels_voided CHECK (((void_state = 'voided'::text) = (voided_at IS NOT NULL)))
+);
+
+CREATE TABLE public.schema_migrations (
+    version integer NOT NULL,
+    name text NOT NULL,
+    sha256 text NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_pkey PRIMARY KEY (key_id);
+
+ALTER TABLE ONLY public.callers
+    ADD CONSTRAINT callers_pkey PRIMARY KEY (caller_id);
+
+ALTER TABLE ONLY public.carrier_calls
+    ADD CONSTRAINT carrier_calls_pkey PRIMARY KEY (call_id);
+
+ALTER TABLE ONLY public.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (caller_id, idem_key);
+
+ALTER TABLE ONLY public.label_documents
+    ADD CONSTRAINT label_documents_pkey PRIMARY KEY (label_id);
+
+ALTER TABLE ONLY public.label_intents
+    ADD CONSTRAINT label_intents_caller_key UNIQUE (caller_id, idem_key);
+
+ALTER TABLE ONLY public.label_intents
+    ADD CONSTRAINT label_intents_parcel UNIQUE (order_id, parcel_no, label_version);
+
+ALTER TABLE ONLY public.label_intents
+    ADD CONSTRAINT label_intents_pkey PRIMARY KEY (intent_id);
+
+ALTER TABLE ONLY public.label_intents
+    ADD CONSTRAINT label_intents_reference UNIQUE (reference);
+
+ALTER TABLE ONLY public.labels
+    ADD CONSTRAINT labels_carrier_label UNIQUE (carrier, account, carrier_label_id);
+
+ALTER TABLE ONLY public.labels
+    ADD CONSTRAINT labels_intent UNIQUE (intent_id);
+
+ALTER TABLE ONLY public.labels
+    ADD CONSTRAINT labels_parcel UNIQUE (order_id, parcel_no, label_version);
+
+ALTER TABLE ONLY public.labels
+    ADD CONSTRAINT labels_pkey PRIMARY KEY (label_id);
+
+ALTER TABLE ONLY public.schema_migrations
+    ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
+
+CREATE INDEX api_keys_caller ON public.api_keys USING btree (caller_id);
+
+CREATE INDEX carrier_calls_intent ON public.carrier_calls USING btree (intent_id);
+
+CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (expires_at) WHERE (state = 'completed'::text);
+
+CREATE INDEX label_intents_unfinished ON public.label_intents USING btree (created_at) WHERE (state = ANY (ARRAY['pending'::text, 'in_doubt'::text]));
+
+CREATE INDEX labels_tracking ON public.labels USING btree (carrier, tracking_no);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_caller_id_fkey FOREIGN KEY (caller_id) REFERENCES public.callers(caller_id);
+
+ALTER TABLE ONLY public.carrier_calls
+    ADD CONSTRAINT carrier_calls_intent_id_fkey FOREIGN KEY (intent_id) REFERENCES public.label_intents(intent_id);
+
+ALTER TABLE ONLY public.label_documents
+    ADD CONSTRAINT label_documents_label_id_fkey FOREIGN KEY (label_id) REFERENCES public.labels(label_id);
+
+ALTER TABLE ONLY public.label_intents
+    ADD CONSTRAINT label_intents_label FOREIGN KEY (label_id) REFERENCES public.labels(label_id) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY public.labels
+    ADD CONSTRAINT labels_intent_id_fkey FOREIGN KEY (intent_id) REFERENCES public.label_intents(intent_id);
