@@ -1,0 +1,181 @@
+package reconcile
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+
+	"waybill/carrier"
+	"waybill/reconcile/invoice"
+)
+
+// Kind names what a finding is about. The names are part of the output's schema.
+type Kind string
+
+// The kinds of findings.
+const (
+	// About an input: what was read is not all, or not true.
+
+	FileUnreadable    Kind = "file_unreadable"
+	ColumnMissing     Kind = "column_missing"
+	RowRejected       Kind = "row_rejected"
+	IDCorrupted       Kind = "id_corrupted"
+	InvoiceNotFooting Kind = "invoice_not_footing"
+	InvoiceChanged    Kind = "invoice_changed"
+	InvoiceResent     Kind = "invoice_resent"
+
+	// About a charge.
+
+	BilledTwice       Kind = "billed_twice"
+	BilledNoLabel     Kind = "billed_no_label"
+	BilledVoided      Kind = "billed_voided"
+	OverBilled        Kind = "over_billed"
+	UnderBilled       Kind = "under_billed"
+	CurrencyMismatch  Kind = "currency_mismatch"
+	AmbiguousMatch    Kind = "ambiguous_match"
+	Adjustment        Kind = "adjustment"
+	CreditUnexpected  Kind = "credit_unexpected"
+	VoidCreditMissing Kind = "void_credit_missing"
+
+	// About a label.
+
+	NeverBilled Kind = "never_billed"
+	Pending     Kind = "pending"
+
+	// About our own records.
+
+	LabelWithoutKey     Kind = "label_without_key"
+	KeyWithoutLabel     Kind = "key_without_label"
+	KeyLabelMismatch    Kind = "key_label_mismatch"
+	IntentWithoutLabel  Kind = "intent_without_label"
+	IntentLabelMismatch Kind = "intent_label_mismatch"
+)
+
+// Distrusts tells whether a finding of this kind means that the inputs cannot be relied upon, and
+// with them the rest of the report.
+func (k Kind) Distrusts() bool {
+	switch k {
+	case FileUnreadable, ColumnMissing, RowRejected, IDCorrupted, InvoiceNotFooting, InvoiceChanged:
+		return true
+	default:
+		return false
+	}
+}
+
+// Severity says who has to look.
+type Severity string
+
+// The severities. Info is for the record: it asks nobody to act and changes no exit status.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+	Info    Severity = "info"
+)
+
+// Finding is one thing that reconciliation wants a person to see.
+type Finding struct {
+	// ID is the same on every run that finds the same thing.
+	ID       string
+	Kind     Kind
+	Severity Severity
+	Why      Reason
+
+	Carrier     string
+	Account     string
+	InvoiceNo   string
+	InvoiceDate invoice.Date
+	LineNo      string
+	TrackingNo  string
+	Reference   string
+
+	OrderID        int64
+	ParcelNo       int32
+	LabelVersion   int32
+	LabelID        string
+	IntentID       string
+	CallerID       string
+	IdempotencyKey string
+
+	// Billed is what the invoice asks, Expected what it should ask, Difference what is disputed.
+	// Where currencies differ there is no difference: they are never netted.
+	Billed     carrier.Money
+	Expected   carrier.Money
+	Difference carrier.Money
+
+	// Text is the carrier's own name of the charge; Advice says what to do about an input.
+	Text   string
+	Advice string
+
+	Source invoice.Source
+}
+
+// findingID names a finding by its kind and what it is about, never by when or in which file it was
+// found. Each part is framed by its length: "ab","c" and "a","bc" are not the same.
+func findingID(kind Kind, identity ...string) string {
+	h := sha256.New()
+	var length [8]byte
+	for _, part := range append([]string{string(kind)}, identity...) {
+		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
+		h.Write(length[:])
+		h.Write([]byte(part))
+	}
+	return "F-" + hex.EncodeToString(h.Sum(nil)[:10])
+}
+
+// aboutLine starts a finding about one charge.
+func aboutLine(kind Kind, severity Severity, why Reason, c Charge) Finding {
+	return Finding{
+		ID: findingID(kind, c.Carrier, c.Account, c.InvoiceNo, c.LineNo, c.TrackingNo,
+			decimal(c.Copy)),
+		Kind:        kind,
+		Severity:    severity,
+		Why:         why,
+		Carrier:     c.Carrier,
+		Account:     c.Account,
+		InvoiceNo:   c.InvoiceNo,
+		InvoiceDate: c.InvoiceDate,
+		LineNo:      c.LineNo,
+		TrackingNo:  c.TrackingNo,
+		Reference:   c.Reference,
+		Billed:      c.Amount,
+		Text:        c.Text,
+		Source:      c.Source,
+	}
+}
+
+// aboutLabel starts a finding about one label.
+func aboutLabel(kind Kind, severity Severity, why Reason, l Label) Finding {
+	f := Finding{
+		ID:         findingID(kind, l.LabelID),
+		Kind:       kind,
+		Severity:   severity,
+		Why:        why,
+		Carrier:    l.Carrier,
+		Account:    l.Account,
+		TrackingNo: l.TrackingNo,
+	}
+	return f.naming(l)
+}
+
+// naming adds whose label it is.
+func (f Finding) naming(l Label) Finding {
+	f.Reference = l.Reference
+	f.OrderID, f.ParcelNo, f.LabelVersion = l.OrderID, l.ParcelNo, l.LabelVersion
+	f.LabelID, f.IntentID = l.LabelID, l.IntentID
+	f.CallerID, f.IdempotencyKey = l.CallerID, l.IdempotencyKey
+	return f
+}
+
+// expecting adds what should have been billed, and the difference where there can be one.
+func (f Finding) expecting(m carrier.Money) Finding {
+	f.Expected = m
+	if f.Billed.Currency == "" || f.Billed.Currency == m.Currency {
+		f.Difference = carrier.Money{Cents: f.Billed.Cents - m.Cents, Currency: m.Currency}
+	}
+	return f
+}
+
+// nothingExpected says that the whole charge is in dispute.
+func (f Finding) nothingExpected() Finding {
+	return f.expecting(carrier.Money{Currency: f.Billed.Currency})
+}

@@ -1,0 +1,46 @@
+package invoice
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// scientific is what a spreadsheet makes of a long number: one digit, maybe decimals, an exponent
+// with its sign. "0000376E74425" is a good invoice number and does not match.
+var scientific = regexp.MustCompile(`^-?[0-9]([.,][0-9]+)?[eE][+-][0-9]{1,3}$`)
+
+// Corrupted tells whether an identifier went through a spreadsheet and lost its digits. They
+// cannot be won back: the row is refused, never repaired.
+func Corrupted(id string) bool { return scientific.MatchString(id) }
+
+// Damaged tells whether text cannot be kept: control characters, a NUL above all, or bytes that
+// are not UTF-8.
+func Damaged(s string) bool {
+	return !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsControl(r) && !unicode.IsSpace(r)
+	})
+}
+
+// CleanID takes off what surrounds an identifier without being part of it: the marks that keep a
+// spreadsheet from reading it as a number (="…" and a leading apostrophe), and white space,
+// around and inside. It never changes a letter or a digit.
+func CleanID(s string) string {
+	s = strings.TrimFunc(s, unicode.IsSpace)
+	if inner, ok := strings.CutPrefix(s, `="`); ok {
+		if inner, ok = strings.CutSuffix(inner, `"`); ok {
+			s = inner
+		}
+	}
+	s = strings.TrimPrefix(s, "'")
+	if strings.IndexFunc(s, unicode.IsSpace) < 0 {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
