@@ -53,7 +53,8 @@ func TestMigrate(t *testing.T) {
 			require.NoError(t, err)
 			return when
 		}
-		require.Equal(t, applied(), applied())
+		first := applied()
+		require.Equal(t, first, applied())
 	})
 
 	t.Run("ManyAtOnceTakeTurns", func(t *testing.T) {

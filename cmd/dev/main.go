@@ -14,6 +14,7 @@ import (
 // cli is the command line.
 type cli struct {
 	Postgres postgresCmd `cmd:"" help:"Run a command with a private Postgres server at DATABASE_URL."`
+	Tools    toolsCmd    `cmd:"" help:"Install the servers that tests need, if they are missing."`
 }
 
 // exitError is an error that only says how to exit: what went wrong was already told.

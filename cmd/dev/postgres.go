@@ -8,9 +8,10 @@ import (
 	"os/exec"
 	"os/signal"
 	"syscall"
-	"waybill/internal/pgcluster"
 
 	"github.com/mattn/go-isatty"
+
+	"waybill/internal/pgcluster"
 )
 
 // postgresCmd runs a command beside a private Postgres server.

@@ -74,6 +74,16 @@ func (s software) missing() error {
 	return fmt.Errorf("%s is needed: run `%s`", s.what, command)
 }
 
+// Install finds or installs what this package starts: PostgreSQL and PgBouncer. Without it they are
+// installed when they are first needed.
+func Install(ctx context.Context, log io.Writer) error {
+	if _, err := ensureServer(ctx, log); err != nil {
+		return err
+	}
+	_, err := ensurePgBouncer(ctx, log)
+	return err
+}
+
 // ensure returns what find finds, after installing s if it finds nothing.
 func ensure(
 	ctx context.Context, s software, log io.Writer, find func() (string, bool),

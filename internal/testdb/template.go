@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"sync"
 	"time"
-	"waybill/migrations"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"waybill/migrations"
 )
 
 const (
