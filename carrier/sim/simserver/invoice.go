@@ -178,10 +178,10 @@ var neutralColumns = []string{
 }
 
 func (s *Server) writeNeutral(d draft, entries []Entry) []byte {
-	var number, date string
-	if n := len(entries); n > 0 {
-		number = fmt.Sprintf("%s-%06d", s.cfg.Account, entries[n-1].Seq)
-		date = civilDate(entries[n-1].At)
+	// The invoice closes with the last entry, so the ledger alone decides its number and date.
+	number, date := fmt.Sprintf("%s-%06d", s.cfg.Account, len(entries)), ""
+	if len(entries) > 0 {
+		date = civilDate(entries[len(entries)-1].At)
 	}
 	total := d.misstated
 	for _, l := range d.lines {
