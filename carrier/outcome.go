@@ -44,6 +44,10 @@ type Result struct {
 	RetryAfter time.Duration
 }
 
+// CodeOverPrice is the Code of an Unknown whose label was bought, but above the price limit: it is
+// paid for, and only a person can say what is to become of it.
+const CodeOverPrice = "over_price"
+
 // VoidState is where the voiding of a label stands, as a call left it.
 type VoidState string
 

@@ -4,8 +4,8 @@
 -- not the idempotency key that is purged after a day, are what makes a second purchase impossible.
 CREATE TABLE label_intents (
     intent_id        uuid PRIMARY KEY,
-    caller_id        text NOT NULL CHECK (caller_id ~ '^[a-z0-9_-]{1,64}$'),
-    idem_key         text NOT NULL CHECK (idem_key ~ '^[\x21-\x7e]{1,255}$'),
+    caller_id        text COLLATE "C" NOT NULL CHECK (caller_id ~ '^[a-z0-9_-]{1,64}$'),
+    idem_key         text COLLATE "C" NOT NULL CHECK (idem_key ~ '^[\x21-\x7e]{1,255}$'),
     request_hash     bytea NOT NULL CHECK (length(request_hash) = 32),
     request_id       text NOT NULL,
     order_id         bigint NOT NULL CHECK (order_id > 0),
@@ -35,7 +35,12 @@ CREATE TABLE label_intents (
     -- Look-ups that found nothing since the last purchase call.
     empty_lookups    integer NOT NULL DEFAULT 0,
     first_called_at  timestamptz,
-    last_called_at   timestamptz,
+    -- The lease under which the last call was counted; the last moment at which that call can have
+    -- been under way (its lease's end, until it is known to have ended); when the last look-up that
+    -- found nothing began.
+    call_token       uuid,
+    last_call_until  timestamptz,
+    last_lookup_at   timestamptz,
     label_id         uuid,
     carrier_code     text,
     carrier_message  text,
@@ -64,8 +69,8 @@ CREATE INDEX label_intents_unfinished ON label_intents (created_at)
 
 -- The idempotency key: the lease while the intent runs, the saved answer for a day after.
 CREATE TABLE idempotency_keys (
-    caller_id        text NOT NULL,
-    idem_key         text NOT NULL,
+    caller_id        text COLLATE "C" NOT NULL,
+    idem_key         text COLLATE "C" NOT NULL,
     request_hash     bytea NOT NULL,
     state            text NOT NULL DEFAULT 'started' CHECK (state IN ('started', 'completed')),
     -- Written and judged with the database's clock only.

@@ -1,0 +1,138 @@
+package outbox
+
+import (
+	"encoding/json/v2"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"waybill/internal/problem"
+)
+
+// savedAnswer is the answer that a final intent's key stands for: status and exact bytes. It depends
+// on nothing that can change later, so that it can be made again after the key was purged.
+func savedAnswer(
+	state State, intentID uuid.UUID, requestID, carrierCode, carrierMessage string, label *Label,
+) (int, []byte) {
+	var doc problem.Document
+	switch state {
+	case Purchased:
+		return http.StatusCreated, label.Encode()
+	case Rejected:
+		doc = problem.New(problem.CarrierRejected,
+			"The carrier refused the shipment for good; nothing was bought. Correct it and order it as "+
+				"a new label_version with a new key.")
+	case Failed:
+		doc = problem.New(problem.CarrierUnavailable,
+			"The carrier could not be reached in any of the attempts, and nothing was bought. Order it "+
+				"again as a new label_version with a new key.")
+	case Pending, InDoubt:
+		panic(fmt.Sprintf("outbox: label intent %s is %s and has no answer yet", intentID, state))
+	}
+	doc.Instance = requestID
+	doc.IntentID = intentID.String()
+	doc.CarrierCode = carrierCode
+	doc.CarrierMessage = carrierMessage
+	return doc.Status, doc.Encode()
+}
+
+// Label is what was bought, as its caller may see it.
+type Label struct {
+	ID         uuid.UUID
+	IntentID   uuid.UUID
+	Parcel     Parcel
+	Carrier    string
+	Account    string
+	Service    string
+	TrackingNo string
+	CostCents  int64
+	Currency   string
+	Format     string
+	BoughtAt   time.Time
+
+	// VoidState changes after the purchase and is therefore no part of the saved answer.
+	VoidState string
+}
+
+// labelBody fixes the members and their order. Members that can change after the purchase come last
+// and are left out of the saved answer.
+type labelBody struct {
+	LabelID      uuid.UUID `json:"label_id"`
+	IntentID     uuid.UUID `json:"intent_id"`
+	State        State     `json:"state"`
+	OrderID      int64     `json:"order_id"`
+	ParcelNo     int32     `json:"parcel_no"`
+	LabelVersion int32     `json:"label_version"`
+	Carrier      string    `json:"carrier"`
+	Account      string    `json:"account"`
+	Service      string    `json:"service"`
+	TrackingNo   string    `json:"tracking_no"`
+	CostCents    int64     `json:"cost_cents"`
+	Currency     string    `json:"currency"`
+	LabelFormat  string    `json:"label_format"`
+	Document     string    `json:"document"`
+	BoughtAt     time.Time `json:"bought_at"`
+	VoidState    string    `json:"void_state,omitzero"`
+}
+
+func (l *Label) body() labelBody {
+	return labelBody{
+		LabelID:      l.ID,
+		IntentID:     l.IntentID,
+		State:        Purchased,
+		OrderID:      l.Parcel.OrderID,
+		ParcelNo:     l.Parcel.ParcelNo,
+		LabelVersion: l.Parcel.LabelVersion,
+		Carrier:      l.Carrier,
+		Account:      l.Account,
+		Service:      l.Service,
+		TrackingNo:   l.TrackingNo,
+		CostCents:    l.CostCents,
+		Currency:     l.Currency,
+		LabelFormat:  l.Format,
+		Document:     "/v1/labels/" + l.ID.String() + "/document",
+		BoughtAt:     dbTime(l.BoughtAt),
+	}
+}
+
+// Encode is the body of the 201 that the purchase was and will be answered with.
+func (l *Label) Encode() []byte { return encodeBody(l.body()) }
+
+// EncodeCurrent is Encode with what may have changed since.
+func (l *Label) EncodeCurrent() []byte {
+	body := l.body()
+	body.VoidState = l.VoidState
+	return encodeBody(body)
+}
+
+func encodeBody(body labelBody) []byte {
+	b, err := json.Marshal(body, json.Deterministic(true))
+	if err != nil {
+		panic(fmt.Sprintf("outbox: encoding label %s: %v", body.LabelID, err)) // plain values only
+	}
+	return b
+}
+
+// dbTime is a time as every answer spells it: UTC, microseconds, as Postgres keeps it.
+func dbTime(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+// labelColumns are a Label's columns of l, which may be an outer join's empty side: then label_id
+// is the nil UUID.
+const labelColumns = `
+	coalesce(l.label_id, '00000000-0000-0000-0000-000000000000'),
+	coalesce(l.intent_id, '00000000-0000-0000-0000-000000000000'),
+	coalesce(l.order_id, 0), coalesce(l.parcel_no, 0), coalesce(l.label_version, 0),
+	coalesce(l.carrier, ''), coalesce(l.account, ''), coalesce(l.service, ''),
+	coalesce(l.tracking_no, ''), coalesce(l.cost_cents, 0), coalesce(l.currency, ''),
+	coalesce(l.label_format, ''), coalesce(l.bought_at, 'epoch'), coalesce(l.void_state, '')`
+
+// targets are where labelColumns are scanned to.
+func (l *Label) targets() []any {
+	return []any{
+		&l.ID, &l.IntentID, &l.Parcel.OrderID, &l.Parcel.ParcelNo, &l.Parcel.LabelVersion,
+		&l.Carrier, &l.Account, &l.Service, &l.TrackingNo, &l.CostCents, &l.Currency,
+		&l.Format, &l.BoughtAt, &l.VoidState,
+	}
+}

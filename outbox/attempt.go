@@ -1,0 +1,335 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json/v2"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/riverqueue/river"
+	"go.uber.org/zap"
+
+	"waybill/carrier"
+	"waybill/internal/groupcommit"
+)
+
+// Account is a carrier as the buyer uses it.
+type Account struct {
+	Carrier carrier.Carrier
+
+	// Timeout bounds one purchase call. It must leave room in the carrier's lease.
+	Timeout time.Duration
+
+	// Gate may hold calls back; nil lets everything through.
+	Gate Gate
+}
+
+// Gate is the politeness towards one account: its rate limit and its circuit breaker.
+type Gate interface {
+	// Enter asks for leave to call. Without it, wait says how long to stay away, and nothing was
+	// counted. With it, done must be called with what came of it: "" if no call was made.
+	Enter() (done func(carrier.Outcome), wait time.Duration)
+}
+
+// Buyer works purchase jobs: it takes a lease, does the one step that the claim planned, and stores
+// what came of it. It is safe to run any number of them.
+type Buyer struct {
+	river.WorkerDefaults[BuyLabel]
+
+	outbox   *Outbox
+	accounts map[string]Account
+	logger   *zap.Logger
+}
+
+// NewBuyer makes a Buyer for the carriers it knows, by name. Jobs of other carriers wait.
+func (o *Outbox) NewBuyer(accounts map[string]Account) (*Buyer, error) {
+	for name, a := range accounts {
+		if lease := o.leaseOf(name); a.Timeout+margin(lease) >= lease {
+			return nil, fmt.Errorf("carrier %s: timeout %s and a margin of %s do not fit into the lease of %s: "+
+				"shorten the timeout or lengthen the lease", name, a.Timeout, margin(lease), lease)
+		}
+	}
+	return &Buyer{outbox: o, accounts: accounts, logger: o.cfg.Logger.Named("buyer")}, nil
+}
+
+// margin is kept free at the end of a lease for storing what the call said.
+func margin(lease time.Duration) time.Duration { return lease / 15 }
+
+const (
+	// unknownCarrierWait is how long a job of a carrier that this worker does not know stays away:
+	// another worker may know it, or the configuration may come.
+	unknownCarrierWait = 30 * time.Second
+
+	// maxBackoff caps the back-off, so that a carrier that is back is noticed soon.
+	maxBackoff = 30 * time.Second
+
+	// deliverBoughtFor is how long a label that was bought is offered to a database that is away,
+	// or to an intent that another attempt holds, before only the carrier knows of it.
+	deliverBoughtFor = 10 * time.Minute
+)
+
+// NextRetry is the schedule after failures: exponential, full jitter, capped.
+func (b *Buyer) NextRetry(job *river.Job[BuyLabel]) time.Time {
+	schedule := backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(500*time.Millisecond),
+		backoff.WithRandomizationFactor(1),
+		backoff.WithMaxInterval(maxBackoff),
+		backoff.WithMaxElapsedTime(0),
+	)
+	delay := schedule.NextBackOff()
+	for range min(len(job.Errors), 20) {
+		delay = schedule.NextBackOff()
+	}
+	return b.outbox.cfg.Now().Add(min(delay, maxBackoff))
+}
+
+// Work is one attempt. A step once begun is finished, even if the process is asked to stop.
+func (b *Buyer) Work(ctx context.Context, job *river.Job[BuyLabel]) error {
+	account, known := b.accounts[job.Args.Carrier]
+	if !known {
+		b.logger.Warn("carrier is not configured here", zap.String("carrier", job.Args.Carrier))
+		return river.JobSnooze(unknownCarrierWait)
+	}
+	done := func(carrier.Outcome) {}
+	if account.Gate != nil {
+		var wait time.Duration
+		if done, wait = account.Gate.Enter(); done == nil {
+			return river.JobSnooze(wait)
+		}
+	}
+	// Before the claim is asked for, so that the lease is never thought to be longer than it is.
+	began := b.outbox.cfg.Now()
+	c, err := b.outbox.claim(ctx, job.Args.IntentID, account.Carrier.Capabilities())
+	if err != nil {
+		done("")
+		return err
+	}
+	if c.status != granted {
+		done("")
+		return b.stayAway(c)
+	}
+	a := &attempt{
+		Buyer:    b,
+		account:  account,
+		claimed:  c,
+		began:    began,
+		logger:   b.logger.With(zap.Stringer("intent_id", c.lease.intentID), zap.Int64("job_id", job.ID)),
+		done:     done,
+		deadline: began.Add(b.outbox.leaseOf(c.order.carrier)),
+	}
+	return a.run(context.WithoutCancel(ctx))
+}
+
+func (b *Buyer) stayAway(c claimed) error {
+	switch c.status {
+	case heldByOther, tooEarly:
+		return river.JobSnooze(c.wait)
+	case settledAlready, granted:
+		return nil
+	default:
+		return fmt.Errorf("unknown claim status %q", c.status)
+	}
+}
+
+// claim takes a lease on an intent.
+func (o *Outbox) claim(ctx context.Context, id uuid.UUID, caps carrier.Capabilities) (claimed, error) {
+	token, err := uuid.NewRandom()
+	if err != nil {
+		return claimed{}, fmt.Errorf("making a lease token: %w", err)
+	}
+	c, err := o.claiming.Do(ctx, claimItem{intentID: id, token: token, caps: caps})
+	if err != nil {
+		return claimed{}, fmt.Errorf("claiming label intent %s: %w", id, err)
+	}
+	if c.status == granted && c.tookOver {
+		o.cfg.Metrics.takeovers.Inc()
+	}
+	return c, nil
+}
+
+// attempt is one lease and the one step done under it.
+type attempt struct {
+	*Buyer
+	claimed
+
+	account  Account
+	began    time.Time
+	deadline time.Time // of the lease, by our clock; never later than the database's
+	logger   *zap.Logger
+	done     func(carrier.Outcome)
+}
+
+func (a *attempt) run(ctx context.Context) error {
+	var ship carrier.Shipment
+	if err := json.Unmarshal(a.order.request, &ship); err != nil {
+		a.done("")
+		return fmt.Errorf("decoding the request of label intent %s: %w", a.lease.intentID, err)
+	}
+	var concl conclusion
+	if a.plan.step == lookupStep {
+		a.done("")
+		concl = a.lookUp(ctx, ship)
+	} else {
+		concl = a.call(ctx, ship)
+	}
+	if label := concl.label; label != nil {
+		label.Service = orDefault(label.Service, ship.Service)
+		label.Document.Format = orDefault(label.Document.Format, ship.Format)
+	}
+	return a.deliver(ctx, concl)
+}
+
+// call sends the purchase that the claim has journalled.
+func (a *attempt) call(ctx context.Context, ship carrier.Shipment) conclusion {
+	if remaining := a.deadline.Sub(a.outbox.cfg.Now()); remaining < a.account.Timeout+margin(a.outbox.leaseOf(a.order.carrier)) {
+		a.done("")
+		return concludeNotBegun()
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.account.Timeout)
+	defer cancel()
+	sent := a.outbox.cfg.Now()
+	res := a.account.Carrier.Buy(ctx, carrier.Purchase{
+		CarrierKey: carrierKey(a.lease.slot.caller, a.lease.slot.key),
+		Reference:  a.order.reference,
+		Shipment:   ship,
+	})
+	took := a.outbox.cfg.Now().Sub(sent)
+	a.done(res.Outcome)
+	a.outbox.cfg.Metrics.carrierCalls.
+		WithLabelValues(a.order.carrier, string(res.Outcome)).Observe(took.Seconds())
+	concl := concludeCall(a.before, res, a.account.Carrier.Capabilities(), a.outbox.cfg.Policy)
+	a.log("purchase call", concl, zap.String("outcome", string(res.Outcome)),
+		zap.String("carrier_code", res.Code), zap.Duration("took", took))
+	return concl
+}
+
+// lookUp asks the carrier what it holds under our reference.
+func (a *attempt) lookUp(ctx context.Context, ship carrier.Shipment) conclusion {
+	ctx, cancel := context.WithTimeout(ctx, a.account.Timeout)
+	defer cancel()
+	sent := a.outbox.cfg.Now()
+	found, err := a.account.Carrier.Find(ctx, a.order.reference)
+	took := a.outbox.cfg.Now().Sub(sent)
+	lookup := a.account.Carrier.Capabilities().Lookup
+	concl := concludeLookup(ship, a.order.reference, found, err, *lookup, a.outbox.cfg.Policy)
+	a.log("look-up", concl, zap.Int("found", len(found)), zap.Duration("took", took), zap.Error(err))
+	return concl
+}
+
+func (a *attempt) log(step string, c conclusion, fields ...zap.Field) {
+	write := a.logger.Info
+	if c.state == InDoubt {
+		write = a.logger.Warn
+	}
+	write(step, append(fields,
+		zap.String("carrier", a.order.carrier),
+		zap.String("state", string(c.state)),
+		zap.String("plan", string(a.plan.reason)),
+		zap.String("reason", string(c.reason)),
+		zap.Bool("takeover", a.tookOver))...)
+}
+
+// deliver stores the conclusion. A label that was bought is offered for as long as it takes: while
+// the database is away, and while another attempt holds the intent.
+func (a *attempt) deliver(ctx context.Context, concl conclusion) error {
+	labelID, err := uuid.NewV7()
+	if err != nil {
+		return fmt.Errorf("making a label id: %w", err)
+	}
+	item := completeItem{
+		lease:      a.lease,
+		order:      a.order,
+		conclusion: concl,
+		account:    a.account.Carrier.Account(),
+		began:      a.before.now,
+		boughtAt:   a.before.now.Add(a.outbox.cfg.Now().Sub(a.began)),
+		labelID:    labelID,
+	}
+	patience := a.deadline.Sub(a.outbox.cfg.Now())
+	if concl.state == Purchased {
+		patience = max(patience, deliverBoughtFor)
+	}
+	result, err := a.offer(ctx, item, patience)
+	if err != nil && isDataError(err) && concl.state == Purchased {
+		// The label cannot be stored as it is (its id belongs to another intent, say). It was
+		// bought all the same, and a person must know.
+		item.conclusion = unstorable(concl, err)
+		result, err = a.offer(ctx, item, patience)
+	}
+	if err != nil {
+		return fmt.Errorf("completing label intent %s: %w", a.lease.intentID, err)
+	}
+	return a.followUp(item.conclusion, result)
+}
+
+// errHeld makes offer try again while another attempt holds an intent whose label we have.
+var errHeld = errors.New("the intent is held by another attempt")
+
+func (a *attempt) offer(ctx context.Context, item completeItem, patience time.Duration) (completion, error) {
+	pause := backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(100*time.Millisecond),
+		backoff.WithMaxInterval(5*time.Second),
+		backoff.WithMaxElapsedTime(max(patience, time.Millisecond)),
+	)
+	var result completion
+	err := backoff.Retry(func() (err error) {
+		result, err = a.outbox.completing.Do(ctx, item)
+		switch {
+		case errors.Is(err, ErrUnavailable):
+			return err
+		case errors.Is(err, groupcommit.ErrClosed), err != nil:
+			return backoff.Permanent(err)
+		case result == lostLease && item.conclusion.state == Purchased:
+			return errHeld
+		default:
+			return nil
+		}
+	}, backoff.WithContext(pause, ctx))
+	if errors.Is(err, errHeld) {
+		err = nil
+	}
+	return result, err
+}
+
+// followUp tells River how the job goes on.
+func (a *attempt) followUp(concl conclusion, result completion) error {
+	if result != stored {
+		a.outbox.cfg.Metrics.lostLeases.Inc()
+		a.logger.Warn("lease was lost; only evidence was written",
+			zap.String("state", string(concl.state)), zap.String("result", string(result)))
+		return nil
+	}
+	if concl.state == Purchased {
+		a.outbox.cfg.Metrics.intentToLabel.Observe(a.before.now.
+			Add(a.outbox.cfg.Now().Sub(a.began)).Sub(a.order.createdAt).Seconds())
+	}
+	switch concl.follow {
+	case stop:
+		return nil
+	case later:
+		return river.JobSnooze(concl.delay)
+	case retry:
+		return fmt.Errorf("label intent %s: %s", a.lease.intentID, concl.reason)
+	default:
+		return fmt.Errorf("label intent %s: unknown follow-up %q", a.lease.intentID, concl.follow)
+	}
+}
+
+// unstorable is the conclusion when a label was bought that our tables refuse.
+func unstorable(concl conclusion, err error) conclusion {
+	var pg *pgconn.PgError
+	code := "refused"
+	if errors.As(err, &pg) {
+		code = orDefault(pg.ConstraintName, pg.Code)
+	}
+	return conclusion{
+		state: InDoubt, settledBy: SettledByPerson, reason: boughtOtherwise, follow: stop,
+		evidence: []evidence{{
+			kind: "buy", outcome: string(carrier.Bought), reason: boughtOtherwise, code: code, label: concl.label,
+		}},
+	}
+}

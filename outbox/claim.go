@@ -1,0 +1,286 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json/v2"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"waybill/carrier"
+)
+
+// claimItem asks for a lease on an intent. The token is made before the transaction, so that running
+// it again after an unknown commit recognises its own lease.
+type claimItem struct {
+	intentID uuid.UUID
+	token    uuid.UUID
+	caps     carrier.Capabilities
+}
+
+// claimStatus is how a claim ended.
+type claimStatus string
+
+const (
+	granted        claimStatus = "granted" // the lease is ours, for one step
+	settledAlready claimStatus = "settled" // final, or waiting for a person: the job is done
+	heldByOther    claimStatus = "held"    // another attempt acts on it
+	tooEarly       claimStatus = "early"   // nothing to do before wait has passed
+)
+
+// claimed is the answer to a claim: a lease and a plan, or how long to stay away.
+type claimed struct {
+	status claimStatus
+	wait   time.Duration
+
+	lease    lease
+	plan     plan
+	before   progress // as planned on: without the call that the plan is about to make
+	order    order
+	tookOver bool
+}
+
+// lease is the right of one attempt to act on an intent, until the database's clock says otherwise.
+type lease struct {
+	intentID uuid.UUID
+	slot     slot
+	token    uuid.UUID
+}
+
+// order is what the intent orders, unchanged since it was accepted.
+type order struct {
+	parcel    Parcel
+	carrier   string
+	reference string
+	requestID string
+	request   []byte
+	createdAt time.Time
+}
+
+// claimAll grants leases, decides each one's step and journals it, in one transaction: a purchase
+// call is on record, committed, before it is sent. Sections in order:
+//
+//  1. take the leases that are free, locking the keys;
+//  2. read the intents, by a statement of its own: only what is read after the locks are held is
+//     sure to be what the last holder left;
+//  3. decide, and journal what was decided.
+func (o *Outbox) claimAll(ctx context.Context, items []claimItem) ([]claimed, error) {
+	var results []claimed
+	err := o.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		taken, rows, err := o.takeLeases(ctx, tx, items)
+		if err != nil {
+			return err
+		}
+		var j journal
+		results = make([]claimed, len(items))
+		for i, it := range items {
+			row, known := rows[it.intentID]
+			if !known {
+				results[i] = claimed{status: settledAlready}
+				continue
+			}
+			takeover, ours := taken[it.intentID]
+			if !ours || row.leaseToken != it.token {
+				results[i] = row.notOurs()
+				continue
+			}
+			results[i] = o.decide(it, row, takeover, &j)
+		}
+		return j.write(ctx, tx)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claiming %d intents: %w", len(items), err)
+	}
+	return results, nil
+}
+
+// decide plans the step of an intent whose lease was taken, and puts it on the journal.
+func (o *Outbox) decide(it claimItem, row claimRow, takeover bool, j *journal) claimed {
+	c := claimed{
+		status:   granted,
+		lease:    lease{intentID: it.intentID, slot: row.owner, token: it.token},
+		before:   row.progress,
+		order:    row.order,
+		tookOver: takeover,
+	}
+	if row.settledBy == SettledByPerson {
+		// It was left to a person while this claim waited for the lock.
+		j.release(c)
+		c.status = settledAlready
+		return c
+	}
+	if row.callToken == it.token {
+		// An earlier try of this transaction had committed: the call is on record already.
+		c.plan = plan{step: callStep, reason: nothingOpen}
+		c.before.openCalls--
+		c.before.calls--
+		return c
+	}
+	c.plan = next(row.progress, it.caps, o.cfg.Policy)
+	switch c.plan.step {
+	case callStep:
+		if c.plan.reason == quietPeriodOver {
+			c.before.state, c.before.openCalls = Pending, 0
+		}
+		j.call(c, row.leaseEnd)
+	case lookupStep:
+		j.attempt(c)
+	case waitStep:
+		c.status, c.wait = tooEarly, c.plan.delay
+		j.release(c)
+	case parkStep:
+		c.status = settledAlready
+		j.park(c)
+	}
+	return c
+}
+
+// claimRow is what the tables say of an intent while its key is locked.
+type claimRow struct {
+	owner      slot
+	progress   progress
+	settledBy  Settler
+	order      order
+	callToken  uuid.UUID
+	keyState   string
+	leaseToken uuid.UUID
+	leaseEnd   time.Time
+}
+
+// notOurs says why the lease could not be taken.
+func (r claimRow) notOurs() claimed {
+	if r.keyState != "started" || r.settledBy == SettledByPerson {
+		return claimed{status: settledAlready}
+	}
+	return claimed{status: heldByOther, wait: max(0, r.leaseEnd.Sub(r.progress.now))}
+}
+
+// takeLeases takes every lease that is free, and tells of each taken one whether it was taken over
+// from an expired one.
+func (o *Outbox) takeLeases(
+	ctx context.Context, tx pgx.Tx, items []claimItem,
+) (map[uuid.UUID]bool, map[uuid.UUID]claimRow, error) {
+	ids, tokens := make([]uuid.UUID, len(items)), make([]uuid.UUID, len(items))
+	for i, it := range items {
+		ids[i], tokens[i] = it.intentID, it.token
+	}
+	taken := make(map[uuid.UUID]bool, len(items))
+	rows := make(map[uuid.UUID]claimRow, len(items))
+	batch := &pgx.Batch{}
+	batch.Queue(`
+		UPDATE idempotency_keys AS k
+		SET lease_token = t.lease_token,
+			locked_until = clock_timestamp() + make_interval(secs => t.lease)
+		FROM (
+			SELECT
+				t.lease_token, i.intent_id, i.caller_id, i.idem_key,
+				coalesce(($3::jsonb ->> i.carrier)::float8, $4) AS lease,
+				was.lease_token AS was
+			FROM unnest($1::uuid[], $2::uuid[]) AS t (intent_id, lease_token)
+			CROSS JOIN LATERAL (
+				SELECT * FROM label_intents AS i WHERE i.intent_id = t.intent_id LIMIT 1
+			) AS i
+			CROSS JOIN LATERAL (
+				SELECT k.lease_token FROM idempotency_keys AS k
+				WHERE k.caller_id = i.caller_id AND k.idem_key = i.idem_key LIMIT 1
+			) AS was
+			-- A person decides: no lease is to be had.
+			WHERE i.settled_by IS DISTINCT FROM 'person'
+			-- One order for all batches.
+			ORDER BY i.caller_id, i.idem_key
+		) AS t
+		WHERE k.caller_id = t.caller_id AND k.idem_key = t.idem_key
+			AND k.state = 'started'
+			-- clock_timestamp, not now(): a batch may have waited for the lock.
+			AND (k.locked_until IS NULL OR k.locked_until <= clock_timestamp() OR k.lease_token = t.lease_token)
+		RETURNING t.intent_id, t.was IS NOT NULL AND t.was <> t.lease_token`,
+		ids, tokens, o.leaseSeconds(), o.cfg.Lease.Seconds(),
+	).Query(func(r pgx.Rows) error {
+		var id uuid.UUID
+		var takeover bool
+		_, err := pgx.ForEachRow(r, []any{&id, &takeover}, func() error {
+			taken[id] = takeover
+			return nil
+		})
+		return err
+	})
+	batch.Queue(`
+		SELECT
+			i.intent_id, i.caller_id, i.idem_key, i.state, coalesce(i.settled_by, ''),
+			i.calls, i.open_calls, i.deferrals, i.empty_lookups,
+			i.first_called_at, i.last_call_until, i.last_lookup_at, i.call_token,
+			i.order_id, i.parcel_no, i.label_version, i.carrier, i.reference, i.request_id,
+			i.request, i.created_at,
+			k.state, k.lease_token, k.locked_until, clock_timestamp()
+		FROM unnest($1::uuid[]) AS t (intent_id)
+		CROSS JOIN LATERAL (
+			SELECT * FROM label_intents AS i WHERE i.intent_id = t.intent_id LIMIT 1
+		) AS i
+		CROSS JOIN LATERAL (
+			SELECT k.state, k.lease_token, k.locked_until FROM idempotency_keys AS k
+			WHERE k.caller_id = i.caller_id AND k.idem_key = i.idem_key LIMIT 1
+		) AS k`, ids,
+	).Query(func(r pgx.Rows) error { return readClaimRows(r, rows) })
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, nil, err
+	}
+	return taken, rows, nil
+}
+
+func readClaimRows(r pgx.Rows, into map[uuid.UUID]claimRow) error {
+	for r.Next() {
+		var (
+			id                             uuid.UUID
+			c                              claimRow
+			first, until, lookup, leaseEnd *time.Time
+			callToken, leaseToken          *uuid.UUID
+		)
+		if err := r.Scan(
+			&id, &c.owner.caller, &c.owner.key, &c.progress.state, &c.settledBy,
+			&c.progress.calls, &c.progress.openCalls, &c.progress.deferrals, &c.progress.emptyLookups,
+			&first, &until, &lookup, &callToken,
+			&c.order.parcel.OrderID, &c.order.parcel.ParcelNo, &c.order.parcel.LabelVersion,
+			&c.order.carrier, &c.order.reference, &c.order.requestID, &c.order.request, &c.order.createdAt,
+			&c.keyState, &leaseToken, &leaseEnd, &c.progress.now,
+		); err != nil {
+			return err
+		}
+		c.progress.firstCalledAt, c.progress.lastCallUntil = deref(first), deref(until)
+		c.progress.lastLookupAt, c.leaseEnd = deref(lookup), deref(leaseEnd)
+		c.callToken, c.leaseToken = deref(callToken), deref(leaseToken)
+		into[id] = c
+	}
+	return r.Err()
+}
+
+// deref reads a NULL as the zero value; none of the columns it is used for can hold that.
+func deref[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}
+
+// leaseSeconds is the lease of each carrier that has one of its own, as a JSON object.
+func (o *Outbox) leaseSeconds() string {
+	seconds := make(map[string]float64, len(o.cfg.Leases))
+	for name, d := range o.cfg.Leases {
+		seconds[name] = d.Seconds()
+	}
+	b, err := json.Marshal(seconds)
+	if err != nil {
+		panic(fmt.Sprintf("outbox: encoding leases: %v", err)) // names and numbers only
+	}
+	return string(b)
+}
+
+// leaseOf is how long a lease on an intent of this carrier lasts.
+func (o *Outbox) leaseOf(name string) time.Duration {
+	if d, ok := o.cfg.Leases[name]; ok {
+		return d
+	}
+	return o.cfg.Lease
+}

@@ -1,0 +1,125 @@
+package outbox
+
+import (
+	"time"
+
+	"waybill/carrier"
+)
+
+// Policy bounds how often an intent is tried. Zero values take the defaults.
+type Policy struct {
+	// MaxCalls is how many purchase calls an intent may cost; default 50. Spent with nothing
+	// open the intent fails, else it stays in doubt.
+	MaxCalls int
+
+	// MinLookups is how many look-ups must find nothing before absence counts; default 3.
+	MinLookups int
+
+	// MinSpacing is the least time between two look-ups; default 1 s.
+	MinSpacing time.Duration
+
+	// MaxDeferrals is how often a carrier may ask to be left alone before its asking counts as a
+	// refusal; default 500.
+	MaxDeferrals int
+}
+
+func (p Policy) withDefaults() Policy {
+	p.MaxCalls = orDefault(p.MaxCalls, 50)
+	p.MinLookups = orDefault(p.MinLookups, 3)
+	p.MinSpacing = orDefault(p.MinSpacing, time.Second)
+	p.MaxDeferrals = orDefault(p.MaxDeferrals, 500)
+	return p
+}
+
+// spacing is the time between two look-ups of one quiet period.
+func (p Policy) spacing(l carrier.Lookup) time.Duration {
+	return max(p.MinSpacing, l.QuietPeriod()/time.Duration(p.MinLookups))
+}
+
+// Reason names why a step was taken or an attempt ended as it did. It is in the evidence and the log.
+type Reason string
+
+// The reasons for a step.
+const (
+	nothingOpen     Reason = "nothing_open"      // no earlier call can have bought
+	sameKeyRepeat   Reason = "same_key_repeat"   // the carrier honours the key
+	quietPeriodOver Reason = "quiet_period_over" // look-ups found nothing for long enough
+	lookUpFirst     Reason = "look_up_first"     // an earlier call is open
+	lookUpLater     Reason = "look_up_later"     // the last look-up was a moment ago
+	nothingToAsk    Reason = "nothing_to_ask"    // neither key nor look-up: a person decides
+	callsSpent      Reason = "calls_spent"       // the budget is used up
+)
+
+// Step is the one thing an attempt does under its lease.
+type Step string
+
+// The steps.
+const (
+	callStep   Step = "call"
+	lookupStep Step = "lookup"
+	waitStep   Step = "wait" // nothing now: come back after the delay
+	parkStep   Step = "park" // nothing more: a person decides
+)
+
+// progress is all of an intent that decisions depend on. Times are the database's.
+type progress struct {
+	state         State
+	calls         int
+	openCalls     int
+	deferrals     int
+	emptyLookups  int
+	firstCalledAt time.Time
+	lastCallUntil time.Time // the last moment at which a call can have been under way
+	lastLookupAt  time.Time
+	now           time.Time
+}
+
+// spent is how many calls count against the budget: those that the carrier asked to put off do not.
+func (p progress) spent() int { return p.calls - p.deferrals }
+
+// plan is a step, why, and for waitStep how long to wait.
+type plan struct {
+	step   Step
+	reason Reason
+	delay  time.Duration
+}
+
+// next decides the step of an attempt. It is the heart of "never twice": a call is planned only if
+// every earlier call is known to have bought nothing, or the carrier itself tells repeats apart.
+func next(p progress, caps carrier.Capabilities, policy Policy) plan {
+	if p.openCalls == 0 {
+		return plan{step: callStep, reason: nothingOpen}
+	}
+	class := caps.Class(p.now.Sub(p.firstCalledAt))
+	// In doubt although the key is honoured: a later call under it was refused, which says
+	// nothing about the earlier one; or the calls are spent. Only a look-up tells.
+	if class == carrier.Keyed && p.state != InDoubt {
+		return plan{step: callStep, reason: sameKeyRepeat}
+	}
+	if caps.Lookup == nil {
+		return plan{step: parkStep, reason: nothingToAsk}
+	}
+	return nextLookup(p, *caps.Lookup, policy)
+}
+
+// nextLookup plans for an open call that only look-ups can settle.
+func nextLookup(p progress, lookup carrier.Lookup, policy Policy) plan {
+	quiet := lookup.QuietPeriod()
+	spacing := policy.spacing(lookup)
+	sinceLookup := p.now.Sub(p.lastLookupAt)
+	switch {
+	case p.emptyLookups == 0:
+		return plan{step: lookupStep, reason: lookUpFirst}
+	case p.emptyLookups >= policy.MinLookups && p.lastLookupAt.Sub(p.lastCallUntil) >= quiet && sinceLookup < quiet:
+		// The last look-up saw the end of the quiet period, and is no older than the promise
+		// allows: a sleeper between check and send would have to sleep for longer.
+		if p.spent() >= policy.MaxCalls {
+			return plan{step: parkStep, reason: callsSpent}
+		}
+		return plan{step: callStep, reason: quietPeriodOver}
+	case sinceLookup < spacing:
+		return plan{step: waitStep, reason: lookUpLater, delay: spacing - sinceLookup}
+	default:
+		return plan{step: lookupStep, reason: lookUpFirst}
+	}
+}

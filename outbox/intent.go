@@ -1,0 +1,85 @@
+package outbox
+
+import (
+	"encoding/base32"
+	"time"
+
+	"github.com/google/uuid"
+
+	"waybill/carrier"
+)
+
+// State is where a label intent stands.
+type State string
+
+// The states. Purchased, Rejected and Failed are final; an intent reaches exactly one of the last four.
+const (
+	Pending   State = "pending"
+	Purchased State = "purchased"
+	Rejected  State = "rejected"
+	Failed    State = "failed"
+	InDoubt   State = "in_doubt"
+)
+
+// Settler is who decides about an intent in doubt.
+type Settler string
+
+// A job looks it up; or an invoice or a person decides, and no job touches it.
+const (
+	SettledByLookup Settler = "lookup"
+	SettledByPerson Settler = "person"
+)
+
+// Parcel is the business key: at most one intent ever exists for it.
+type Parcel struct {
+	OrderID      int64
+	ParcelNo     int32
+	LabelVersion int32
+}
+
+// Submission is one request that is authenticated, validated and canonical.
+type Submission struct {
+	CallerID string
+
+	// Key is the bare idempotency key, scoped to the caller.
+	Key string
+
+	// Fingerprint is SHA-256 over method, path and the canonical body.
+	Fingerprint [32]byte
+
+	// RequestID names the HTTP request; it becomes the instance of a saved problem.
+	RequestID string
+	Parcel    Parcel
+	Carrier   string
+
+	// Shipment has the configured defaults filled in: it is what the carrier will get, however
+	// the configuration changes later.
+	Shipment carrier.Shipment
+}
+
+// Intent is a label intent as its caller may see it.
+type Intent struct {
+	ID             uuid.UUID
+	Parcel         Parcel
+	Carrier        string
+	Reference      string
+	State          State
+	SettledBy      Settler
+	Attempts       int
+	Calls          int
+	LabelID        uuid.UUID
+	CarrierCode    string
+	CarrierMessage string
+	CreatedAt      time.Time
+	FinishedAt     *time.Time
+}
+
+// carrierKey is the key sent downstream. It names the caller: keys are scoped per caller, so two
+// callers' equal keys must not be one purchase at the carrier.
+func carrierKey(callerID, key string) string { return "carrier:" + callerID + ":" + key }
+
+// reference is the intent's unique job id as carriers see it: 28 characters of [A-Z0-9], which every
+// carrier's reference field takes, derived from the intent so that nothing can part the two.
+func reference(intentID uuid.UUID) string {
+	return "WB" + base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(intentID[:])
+}

@@ -1,0 +1,78 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+	"go.uber.org/zap"
+	"go.uber.org/zap/exp/zapslog"
+)
+
+// Queue is River's queue of purchase jobs.
+const Queue = "labels"
+
+// maxJobAttempts is out of reach: the intent's own counters decide when to give up, and a job that
+// River discards is rung again anyway.
+const maxJobAttempts = 10_000
+
+// BuyLabel is the doorbell of an intent: it says that there is something to do, never what. The
+// intent's row is the queue of record, so a job that is lost, repeated or late does no harm.
+type BuyLabel struct {
+	IntentID uuid.UUID `json:"intent_id" river:"unique"`
+
+	// Carrier lets a worker leave the job alone while the carrier wants to be left alone.
+	Carrier string `json:"carrier"`
+}
+
+// Kind names the job in River's table.
+func (BuyLabel) Kind() string { return "buy_label" }
+
+// InsertOpts allows one live job for an intent; inserting another changes nothing.
+func (BuyLabel) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{
+		Queue:       Queue,
+		MaxAttempts: maxJobAttempts,
+		UniqueOpts: river.UniqueOpts{
+			ByArgs: true,
+			ByState: []rivertype.JobState{
+				rivertype.JobStateAvailable,
+				rivertype.JobStatePending,
+				rivertype.JobStateRetryable,
+				rivertype.JobStateRunning,
+				rivertype.JobStateScheduled,
+			},
+		},
+	}
+}
+
+// insertOnlyRiver is a client that never elects, fetches or listens.
+func insertOnlyRiver(db *pgxpool.Pool, logger *zap.Logger) (*river.Client[pgx.Tx], error) {
+	return river.NewClient(riverpgxv5.New(db), &river.Config{Logger: RiverLogger(logger)})
+}
+
+// RiverLogger lets River, which logs through slog, write into the service's log.
+func RiverLogger(logger *zap.Logger) *slog.Logger {
+	return slog.New(zapslog.NewHandler(logger.Core(), zapslog.WithName("river")))
+}
+
+// ring inserts a job for each intent in the caller's transaction: intent and job commit together.
+func (o *Outbox) ring(ctx context.Context, tx pgx.Tx, jobs []BuyLabel) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	params := make([]river.InsertManyParams, len(jobs))
+	for i, job := range jobs {
+		params[i] = river.InsertManyParams{Args: job}
+	}
+	if _, err := o.river.InsertManyTx(ctx, tx, params); err != nil {
+		return fmt.Errorf("inserting %d jobs: %w", len(jobs), err)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package outbox
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"waybill/carrier"
+)
+
+// journal collects what a batch of claims decided, and writes it before anything is sent.
+type journal struct {
+	// Every attempt, and for those that call what the call leaves open.
+	ids       []uuid.UUID
+	tokens    []*uuid.UUID // nil: no purchase call
+	openCalls []int32
+	callUntil []*time.Time
+
+	// Leases given back at once: there was nothing to do.
+	released releases
+
+	// Intents left to a person.
+	parked   []uuid.UUID
+	evidence evidenceRows
+}
+
+// call counts a purchase call as open before it is sent. Until it is known to have ended, it can be
+// under way until its lease ends.
+func (j *journal) call(c claimed, leaseEnd time.Time) {
+	j.ids = append(j.ids, c.lease.intentID)
+	j.tokens = append(j.tokens, &c.lease.token)
+	j.openCalls = append(j.openCalls, int32(c.before.openCalls)+1)
+	j.callUntil = append(j.callUntil, &leaseEnd)
+}
+
+// attempt counts an attempt that sends no purchase.
+func (j *journal) attempt(c claimed) {
+	j.ids = append(j.ids, c.lease.intentID)
+	j.tokens = append(j.tokens, nil)
+	j.openCalls = append(j.openCalls, int32(c.before.openCalls))
+	j.callUntil = append(j.callUntil, nil)
+}
+
+func (j *journal) release(c claimed) { j.released.add(c.lease) }
+
+// park leaves an intent to a person: an earlier call is open, and nothing can be asked.
+func (j *journal) park(c claimed) {
+	j.released.add(c.lease)
+	j.parked = append(j.parked, c.lease.intentID)
+	j.evidence.add(c.lease, evidence{
+		kind: "buy", outcome: string(carrier.Unknown), reason: c.plan.reason,
+	})
+}
+
+func (j *journal) write(ctx context.Context, tx pgx.Tx) error {
+	batch := &pgx.Batch{}
+	if len(j.ids) > 0 {
+		batch.Queue(`
+			UPDATE label_intents AS i
+			SET attempts = i.attempts + 1,
+				-- A call is only planned when nothing is in doubt, or no longer.
+				state = CASE WHEN t.token IS NULL THEN i.state ELSE 'pending' END,
+				settled_by = CASE WHEN t.token IS NULL THEN i.settled_by END,
+				calls = i.calls + CASE WHEN t.token IS NULL THEN 0 ELSE 1 END,
+				open_calls = t.open_calls,
+				call_token = coalesce(t.token, i.call_token),
+				empty_lookups = CASE WHEN t.token IS NULL THEN i.empty_lookups ELSE 0 END,
+				first_called_at = CASE
+					WHEN t.token IS NULL THEN i.first_called_at
+					ELSE coalesce(i.first_called_at, clock_timestamp())
+				END,
+				last_call_until = coalesce(t.call_until, i.last_call_until)
+			FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::timestamptz[])
+				AS t (intent_id, token, open_calls, call_until)
+			WHERE i.intent_id = t.intent_id AND i.state IN ('pending', 'in_doubt')`,
+			j.ids, j.tokens, j.openCalls, j.callUntil,
+		).Exec(exactly("journalling attempts", len(j.ids)))
+	}
+	if len(j.parked) > 0 {
+		batch.Queue(`
+			UPDATE label_intents AS i
+			SET state = 'in_doubt', settled_by = 'person'
+			FROM unnest($1::uuid[]) AS t (intent_id)
+			WHERE i.intent_id = t.intent_id AND i.state IN ('pending', 'in_doubt')`,
+			j.parked,
+		).Exec(exactly("leaving intents to a person", len(j.parked)))
+		notifySettled(batch, j.parked)
+	}
+	j.released.queue(batch)
+	j.evidence.queue(batch)
+	if batch.Len() == 0 {
+		return nil
+	}
+	return tx.SendBatch(ctx, batch).Close()
+}
+
+// releases are leases that end without a change to the key.
+type releases struct {
+	callers, keys []string
+	tokens        []uuid.UUID
+}
+
+func (r *releases) add(l lease) {
+	r.callers = append(r.callers, l.slot.caller)
+	r.keys = append(r.keys, l.slot.key)
+	r.tokens = append(r.tokens, l.token)
+}
+
+func (r *releases) queue(batch *pgx.Batch) {
+	if len(r.keys) == 0 {
+		return
+	}
+	batch.Queue(`
+		UPDATE idempotency_keys AS k
+		SET locked_until = NULL, lease_token = NULL
+		FROM unnest($1::text[], $2::text[], $3::uuid[]) AS t (caller_id, idem_key, token)
+		WHERE k.caller_id = t.caller_id AND k.idem_key = t.idem_key AND k.lease_token = t.token`,
+		r.callers, r.keys, r.tokens,
+	).Exec(exactly("giving leases back", len(r.keys)))
+}

@@ -1,0 +1,94 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"waybill/carrier"
+)
+
+// Every read names the caller in its WHERE: another caller's row is not there.
+
+const intentColumns = `
+	i.intent_id, i.order_id, i.parcel_no, i.label_version, i.carrier, i.reference, i.state,
+	coalesce(i.settled_by, ''), i.attempts, i.calls,
+	coalesce(i.label_id, '00000000-0000-0000-0000-000000000000'),
+	coalesce(i.carrier_code, ''), coalesce(i.carrier_message, ''), i.created_at, i.finished_at`
+
+// Intent returns one of the caller's intents, or ErrNotFound.
+func (o *Outbox) Intent(ctx context.Context, callerID string, id uuid.UUID) (Intent, error) {
+	return o.intent(ctx, `
+		SELECT `+intentColumns+` FROM label_intents AS i
+		WHERE i.caller_id = $1 AND i.intent_id = $2`, callerID, id)
+}
+
+// IntentByKey returns the intent that the caller ordered under a key, purged or not, or ErrNotFound.
+func (o *Outbox) IntentByKey(ctx context.Context, callerID, key string) (Intent, error) {
+	return o.intent(ctx, `
+		SELECT `+intentColumns+` FROM label_intents AS i
+		WHERE i.caller_id = $1 AND i.idem_key = $2`, callerID, key)
+}
+
+func (o *Outbox) intent(ctx context.Context, sql string, args ...any) (Intent, error) {
+	var i Intent
+	err := o.db.QueryRow(ctx, sql, args...).Scan(
+		&i.ID, &i.Parcel.OrderID, &i.Parcel.ParcelNo, &i.Parcel.LabelVersion, &i.Carrier, &i.Reference,
+		&i.State, &i.SettledBy, &i.Attempts, &i.Calls, &i.LabelID, &i.CarrierCode, &i.CarrierMessage,
+		&i.CreatedAt, &i.FinishedAt)
+	return i, readError("label intent", err)
+}
+
+// Label returns one of the caller's labels, or ErrNotFound.
+func (o *Outbox) Label(ctx context.Context, callerID string, id uuid.UUID) (Label, error) {
+	var l Label
+	err := o.db.QueryRow(ctx, `
+		SELECT `+labelColumns+` FROM labels AS l
+		WHERE l.caller_id = $1 AND l.label_id = $2`, callerID, id).Scan(l.targets()...)
+	return l, readError("label", err)
+}
+
+// LabelsByOrder returns the caller's labels of an order by parcel and version; none is no error.
+func (o *Outbox) LabelsByOrder(ctx context.Context, callerID string, orderID int64) ([]Label, error) {
+	rows, err := o.db.Query(ctx, `
+		SELECT `+labelColumns+` FROM labels AS l
+		WHERE l.caller_id = $1 AND l.order_id = $2
+		ORDER BY l.parcel_no, l.label_version`, callerID, orderID)
+	if err != nil {
+		return nil, readError("labels", err)
+	}
+	labels, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Label, error) {
+		var l Label
+		return l, row.Scan(l.targets()...)
+	})
+	return labels, readError("labels", err)
+}
+
+// Document returns the printable label, or ErrNotFound: also if the carrier has sold the label but
+// not (yet) sent its document.
+func (o *Outbox) Document(ctx context.Context, callerID string, labelID uuid.UUID) (carrier.Document, error) {
+	var d carrier.Document
+	err := o.db.QueryRow(ctx, `
+		SELECT d.format, d.content
+		FROM labels AS l
+		JOIN label_documents AS d ON d.label_id = l.label_id
+		WHERE l.caller_id = $1 AND l.label_id = $2`, callerID, labelID).Scan(&d.Format, &d.Content)
+	return d, readError("document", err)
+}
+
+// readError tells "not there" from "database away".
+func readError(what string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, pgx.ErrNoRows):
+		return ErrNotFound
+	case isTransient(err):
+		return fmt.Errorf("%w: reading a %s: %w", ErrUnavailable, what, err)
+	default:
+		return fmt.Errorf("reading a %s: %w", what, err)
+	}
+}

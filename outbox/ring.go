@@ -1,0 +1,114 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// ringGrace is how old an intent must be before its missing job is missed: a job that was inserted
+// with it a moment ago is not worth looking for.
+const ringGrace = "5 seconds"
+
+// ringBatch bounds one transaction of the ringer.
+const ringBatch = 1000
+
+// Ring sees to it that every intent which a job can bring further has one that is alive, and that
+// work abandoned under an expired lease is taken up again. River's own rescue looks at how long a job
+// has been running; this looks at the intents, which are the queue of record: it works even if
+// River's tables were emptied. It returns how many jobs it rang. Any number may run at once.
+func (o *Outbox) Ring(ctx context.Context) (int, error) {
+	revived, err := o.reviveAbandoned(ctx)
+	if err != nil {
+		return 0, err
+	}
+	inserted, err := o.insertLost(ctx)
+	if err != nil {
+		return 0, err
+	}
+	o.cfg.Metrics.rungJobs.Add(float64(revived + inserted))
+	return revived + inserted, nil
+}
+
+// reviveAbandoned makes jobs available again which River still believes to be running although
+// their attempt's lease has ended: the process died, or stalls and is fenced out. It is what River's
+// rescuer does, sooner; both guard the change with the state they expect. A second attempt beside a
+// stalled one does no harm, because only the lease counts.
+func (o *Outbox) reviveAbandoned(ctx context.Context) (int, error) {
+	var n int
+	err := o.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, `
+			UPDATE river_job AS j
+			SET state = 'available', scheduled_at = now()
+			FROM (
+				SELECT j.id
+				FROM river_job AS j
+				CROSS JOIN LATERAL (
+					SELECT * FROM label_intents AS i
+					WHERE i.intent_id = (j.args ->> 'intent_id')::uuid LIMIT 1
+				) AS i
+				CROSS JOIN LATERAL (
+					SELECT * FROM idempotency_keys AS k
+					WHERE k.caller_id = i.caller_id AND k.idem_key = i.idem_key LIMIT 1
+				) AS k
+				WHERE j.state = 'running' AND j.kind = $1
+					AND j.attempted_at < now() - make_interval(
+						secs => coalesce(($2::jsonb ->> i.carrier)::float8, $3))
+					AND i.state IN ('pending', 'in_doubt')
+					AND (k.locked_until IS NULL OR k.locked_until <= now())
+				ORDER BY j.id
+				LIMIT $4
+				FOR UPDATE OF j SKIP LOCKED
+			) AS abandoned
+			WHERE j.id = abandoned.id AND j.state = 'running'`,
+			BuyLabel{}.Kind(), o.leaseSeconds(), o.cfg.Lease.Seconds(), ringBatch)
+		n = int(tag.RowsAffected())
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("reviving abandoned jobs: %w", err)
+	}
+	return n, nil
+}
+
+// insertLost inserts jobs for intents that have none alive. River's uniqueness makes a job that
+// appears meanwhile harmless.
+func (o *Outbox) insertLost(ctx context.Context) (int, error) {
+	var jobs []BuyLabel
+	err := o.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, `
+			WITH alive AS MATERIALIZED (
+				SELECT (j.args ->> 'intent_id')::uuid AS intent_id
+				FROM river_job AS j
+				WHERE j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
+					AND j.kind = $1
+			)
+			SELECT i.intent_id, i.carrier
+			FROM label_intents AS i
+			LEFT JOIN idempotency_keys AS k ON k.caller_id = i.caller_id AND k.idem_key = i.idem_key
+			WHERE i.state IN ('pending', 'in_doubt')
+				AND i.settled_by IS DISTINCT FROM 'person'
+				AND i.created_at < now() - $2::interval
+				AND (k.locked_until IS NULL OR k.locked_until <= now())
+				-- NOT IN over a materialised list is hashed: one pass over each side.
+				AND i.intent_id NOT IN (SELECT intent_id FROM alive WHERE intent_id IS NOT NULL)
+			ORDER BY i.intent_id
+			LIMIT $3`, BuyLabel{}.Kind(), ringGrace, ringBatch)
+		if err != nil {
+			return err
+		}
+		jobs, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (BuyLabel, error) {
+			var job BuyLabel
+			return job, row.Scan(&job.IntentID, &job.Carrier)
+		})
+		if err != nil {
+			return err
+		}
+		return o.ring(ctx, tx, jobs)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("inserting lost jobs: %w", err)
+	}
+	return len(jobs), nil
+}

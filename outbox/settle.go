@@ -1,0 +1,162 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"waybill/carrier"
+)
+
+// ErrNotSettleable: the intent is not in doubt, or a look-up may still decide, or an attempt holds it.
+var ErrNotSettleable = errors.New("intent does not wait for a person's decision")
+
+// Verdict is what a person, or an invoice, says about an intent in doubt.
+type Verdict string
+
+// The verdicts.
+const (
+	// VerdictBought: the carrier did sell this label.
+	VerdictBought Verdict = "bought"
+
+	// VerdictTryAgain: proved not bought; call again.
+	VerdictTryAgain Verdict = "not_bought_try_again"
+
+	// VerdictGiveUp: proved not bought; the intent fails.
+	VerdictGiveUp Verdict = "not_bought_give_up"
+)
+
+// Settlement settles an intent in doubt that no call and no look-up can settle.
+type Settlement struct {
+	IntentID uuid.UUID
+	Verdict  Verdict
+
+	// Account and Label say what was bought; for VerdictBought only.
+	Account string
+	Label   *carrier.Label
+
+	// Actor and Why are kept as evidence: who decided, and from what.
+	Actor string
+	Why   string
+}
+
+const settledByHand Reason = "settled_by_hand"
+
+// Settle applies a person's decision, in one transaction with the evidence. It is refused with
+// ErrNotSettleable unless the intent is in doubt and waits for a person: repeating a settlement that
+// was applied is therefore refused, and changes nothing.
+func (o *Outbox) Settle(ctx context.Context, s Settlement) error {
+	concl, err := s.conclusion()
+	if err != nil {
+		return err
+	}
+	labelID, err := uuid.NewV7()
+	if err != nil {
+		return fmt.Errorf("making a label id: %w", err)
+	}
+	token, err := uuid.NewRandom()
+	if err != nil {
+		return fmt.Errorf("making a settlement token: %w", err)
+	}
+	applied := false
+	err = o.inTx(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
+		applied, err = o.settle(ctx, tx, completeItem{
+			lease:      lease{intentID: s.IntentID, token: token},
+			conclusion: concl, account: s.Account, labelID: labelID,
+		})
+		return err
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("settling label intent %s: %w", s.IntentID, err)
+	case !applied:
+		return ErrNotSettleable
+	default:
+		return nil
+	}
+}
+
+func (s Settlement) conclusion() (conclusion, error) {
+	c := conclusion{
+		reason: settledByHand,
+		closes: allCalls,
+		evidence: []evidence{{
+			kind: "settle", outcome: string(s.Verdict), reason: settledByHand,
+			message: s.Why, label: s.Label, actor: s.Actor,
+		}},
+	}
+	if s.Actor == "" || s.Why == "" {
+		return c, errors.New("a settlement needs who decided, and why")
+	}
+	switch s.Verdict {
+	case VerdictBought:
+		if s.Label == nil || s.Label.ID == "" || s.Label.TrackingNo == "" || s.Account == "" {
+			return c, errors.New("a label that was bought needs its account, carrier id and tracking number")
+		}
+		c.state, c.label, c.learnedBy = Purchased, s.Label, learnedByPerson
+	case VerdictTryAgain:
+		c.state = Pending
+	case VerdictGiveUp:
+		c.state = Failed
+	default:
+		return c, fmt.Errorf("unknown verdict %q", s.Verdict)
+	}
+	return c, nil
+}
+
+// settle applies a settlement, and tells whether the intent was there to be settled.
+func (o *Outbox) settle(ctx context.Context, tx pgx.Tx, it completeItem) (bool, error) {
+	applied, err := readDoubtful(ctx, tx, &it)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return false, nil
+	case err != nil || applied:
+		return applied, err
+	}
+	// Read again, now that the key is locked: this statement sees what its last holder left.
+	var waits bool
+	if err := tx.QueryRow(ctx, `
+		SELECT state = 'in_doubt' AND settled_by = 'person' FROM label_intents WHERE intent_id = $1`,
+		it.lease.intentID).Scan(&waits); err != nil || !waits {
+		return false, err
+	}
+	held, err := o.fence(ctx, tx, []completeItem{it}, `k.lease_token IS NULL`)
+	if err != nil || !held[it.lease.token] {
+		return false, err
+	}
+	var w write
+	w.add(it)
+	if err := w.run(ctx, tx); err != nil {
+		return false, err
+	}
+	if it.conclusion.state != Pending {
+		return true, nil
+	}
+	return true, o.ring(ctx, tx, []BuyLabel{{IntentID: it.lease.intentID, Carrier: it.order.carrier}})
+}
+
+// readDoubtful locks the intent's key and reads what the settlement needs of the intent. It tells
+// whether an earlier try of the same transaction had committed: the evidence bears its token.
+func readDoubtful(ctx context.Context, tx pgx.Tx, it *completeItem) (applied bool, err error) {
+	err = tx.QueryRow(ctx, `
+		SELECT
+			i.caller_id, i.idem_key, i.order_id, i.parcel_no, i.label_version, i.carrier,
+			i.reference, i.request_id, clock_timestamp(),
+			EXISTS (
+				SELECT 1 FROM carrier_calls AS c
+				WHERE c.intent_id = i.intent_id AND c.lease_token = $2
+			)
+		FROM label_intents AS i
+		JOIN idempotency_keys AS k ON k.caller_id = i.caller_id AND k.idem_key = i.idem_key
+		WHERE i.intent_id = $1
+		-- Nothing else may move the intent until this commits.
+		FOR UPDATE OF k`, it.lease.intentID, it.lease.token).Scan(
+		&it.lease.slot.caller, &it.lease.slot.key, &it.order.parcel.OrderID, &it.order.parcel.ParcelNo,
+		&it.order.parcel.LabelVersion, &it.order.carrier, &it.order.reference, &it.order.requestID,
+		&it.boughtAt, &applied)
+	it.began = it.boughtAt
+	return applied, err
+}

@@ -1,0 +1,116 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// begin opens a transaction that can only plan index look-ups and cannot hang. A batch joins a few
+// hundred rows with tables of millions; on tables without statistics the planner would rather scan
+// them whole, and a wrong plan costs every caller of the batch a hundred times its due.
+const begin = `BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL enable_seqscan = off;
+SET LOCAL enable_hashjoin = off;
+SET LOCAL enable_mergejoin = off;
+SET LOCAL statement_timeout = '5s';
+SET LOCAL idle_in_transaction_session_timeout = '5s'`
+
+// tryTimeout bounds one try of one transaction: a half-open connection must not stall a flusher.
+const tryTimeout = 6 * time.Second
+
+// inTx runs fn in one transaction, again and again while the database is away, the transaction was
+// chosen as a deadlock's victim, or the outcome of its COMMIT is unknown. fn must therefore be
+// idempotent: run again after a commit that succeeded, it finds its own rows and reports the same.
+// That is how an unknown COMMIT is re-read before anyone decides: the locks that fn takes wait for a
+// commit still under way. When patience runs out the error wraps ErrUnavailable.
+func (o *Outbox) inTx(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
+	pause := backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(20*time.Millisecond),
+		backoff.WithMaxInterval(500*time.Millisecond),
+		backoff.WithMaxElapsedTime(o.cfg.Patience),
+	)
+	err := backoff.Retry(func() error {
+		err := o.tryTx(ctx, fn)
+		if err != nil && !isTransient(err) {
+			return backoff.Permanent(err)
+		}
+		return err
+	}, backoff.WithContext(pause, ctx))
+	if err != nil && isTransient(err) {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return err
+}
+
+func (o *Outbox) tryTx(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
+	tx, err := o.db.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
+	if err != nil {
+		return fmt.Errorf("beginning: %w", err)
+	}
+	defer rollback(ctx, tx)
+	if err := fn(ctx, tx); err != nil {
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("committing: %w", err)
+	}
+	return nil
+}
+
+// rollback ends a transaction that did not commit, also when its context has ended; after a commit
+// it does nothing.
+func rollback(ctx context.Context, tx pgx.Tx) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	// A rollback that cannot be sent is not news: the connection is closed and the server rolls back.
+	_ = tx.Rollback(ctx)
+}
+
+// isDataError tells an error that one row of a batch brought in: a value that does not fit, a
+// constraint that is broken, an exception that a trigger raised.
+func isDataError(err error) bool {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return false
+	}
+	switch pg.Code[:2] {
+	case "21", "22", "23", "P0":
+		return true
+	default:
+		return false
+	}
+}
+
+// isTransient tells an error after which the same transaction may be run again. What the server did
+// not refuse in so many words is transient: the connection was lost, before or after COMMIT.
+func isTransient(err error) bool {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return true
+	}
+	switch pg.Code[:2] {
+	case "08", "40", "53", "55", "57", "58":
+		return true
+	default:
+		return false
+	}
+}
+
+// exactly makes a row count other than the expected one an error, so that the transaction rolls back:
+// a state change that moves no row, or too many, is a broken invariant and not a success.
+func exactly(what string, n int) func(pgconn.CommandTag) error {
+	return func(tag pgconn.CommandTag) error {
+		if tag.RowsAffected() != int64(n) {
+			return fmt.Errorf("%s: %d rows moved, expected %d", what, tag.RowsAffected(), n)
+		}
+		return nil
+	}
+}
