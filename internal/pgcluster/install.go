@@ -31,9 +31,9 @@ var (
 // manager is one package manager.
 type manager struct {
 	program string
-	prepare [][]string
-	command []string // also what people are told to run
-	root    bool     // works as root only
+	prepare [][]string // before command, to install and for people to run alike
+	command []string
+	root    bool // works as root only
 }
 
 // managers lists how to install s, by the package managers there are.
@@ -67,10 +67,14 @@ func (s software) missing() error {
 		return fmt.Errorf("%s is needed, and no package manager was found to install it with: "+
 			"install it by hand and put it on the PATH", s.what)
 	}
-	command := strings.Join(m.command, " ")
-	if m.root && os.Geteuid() != 0 {
-		command = "sudo " + command
+	var commands []string
+	for _, argv := range append(m.prepare, m.command) {
+		if m.root && os.Geteuid() != 0 {
+			argv = append([]string{"sudo"}, argv...)
+		}
+		commands = append(commands, strings.Join(argv, " "))
 	}
+	command := strings.Join(commands, " && ")
 	return fmt.Errorf("%s is needed: run `%s`", s.what, command)
 }
 
