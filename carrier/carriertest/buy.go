@@ -177,8 +177,8 @@ func requireBought(t *testing.T, r carrier.Result) {
 // Nowhere is the address of a port that nobody listens at: for [Bench.Unreachable].
 func Nowhere(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer l.Close()
+	require.NoError(t, l.Close())
 	return l.Addr().String()
 }

@@ -44,11 +44,11 @@ func findsLost(t *testing.T, b Bench) {
 	found, err := b.Carrier.Find(t.Context(), p.Reference)
 	require.NoError(t, err)
 	require.Len(t, found, 1)
-	require.Equal(t, b.Charges(p.Reference), []Charge{{found[0].TrackingNo, found[0].Cost}})
+	require.Equal(t, []Charge{{found[0].TrackingNo, found[0].Cost}}, b.Charges(p.Reference))
 	require.Equal(t, p.Shipment.Service, found[0].Service)
 	require.Equal(t, p.Shipment.WeightG, found[0].WeightG)
 	if found[0].ShipTo != nil {
-		require.True(t, *found[0].ShipTo == p.Shipment.ShipTo, "the label is for another address")
+		require.Equal(t, p.Shipment.ShipTo, *found[0].ShipTo)
 	}
 }
 

@@ -98,7 +98,7 @@ func TestLoadRefuses(t *testing.T) {
 		"Empty":            {"", "empty"},
 		"NotYAML":          {"carriers: [", "[1:"},
 		"NoCarriers":       {"default_carrier: sim", "at least one"},
-		"UnknownMember":    {and("clas: blind"), `unknown field "clas"`},
+		"UnknownMember":    {and("klass: blind"), `unknown field "klass"`},
 		"DuplicateMember":  {and("class: blind"), "class"},
 		"TwoDocuments":     {good + "---\n" + good, "more than one document"},
 		"NotADuration":     {and("timeout: 20"), "uration"},

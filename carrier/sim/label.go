@@ -18,7 +18,6 @@ const (
 	codeWrongReference = "wrong_reference"
 	codeWrongCurrency  = "wrong_currency"
 	codeWrongService   = "wrong_service"
-	codeOverPrice      = "over_price"
 )
 
 // wireLabel is a label as the carrier writes it, in an answer to a purchase and in a look-up.
@@ -72,7 +71,7 @@ func compare(l carrier.Label, p carrier.Purchase, currency string) (code, messag
 	case l.Service != p.Shipment.Service:
 		return codeWrongService, "the label is for another service"
 	case limit != nil && l.Cost.Cents > *limit:
-		return codeOverPrice, "bought above the price limit"
+		return carrier.CodeOverPrice, "bought above the price limit"
 	}
 	return "", ""
 }

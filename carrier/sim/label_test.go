@@ -41,7 +41,7 @@ func TestJudgeSuccess(t *testing.T) {
 		"NoTracking":           {`"SIM1"`, `""`, codeNoTracking, true},
 		"TrackingWithNUL":      {`"SIM1"`, `"S\u0000"`, codeMalformed, false},
 		"TrackingWithSpace":    {`"SIM1"`, `"SIM 1"`, codeMalformed, false},
-		"OneCentTooMuch":       {`645`, `646`, codeOverPrice, true},
+		"OneCentTooMuch":       {`645`, `646`, carrier.CodeOverPrice, true},
 		"PriceIsAFraction":     {`645`, `645.5`, codeMalformed, false},
 		"PriceHasAPoint":       {`645`, `6.45`, codeMalformed, false},
 		"PriceIsText":          {`645`, `"645"`, codeMalformed, false},

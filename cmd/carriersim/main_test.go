@@ -32,7 +32,7 @@ func start(t *testing.T, args []string, getenv func(string) string) (url string,
 	status := make(chan int, 1)
 	go func() {
 		status <- run(ctx, args, getenv, out, io.Discard)
-		out.Close()
+		_ = out.Close() // a reader that waits for a line sees the end
 	}()
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	require.NoError(t, err)

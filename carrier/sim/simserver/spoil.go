@@ -66,6 +66,7 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, charge record, 
 		answer.Reference = "X" + answer.Reference[1:] + "X"
 	case NoTracking:
 		answer.TrackingNo = ""
+	default: // no fault, or one that has done its work before
 	}
 	reply(w, http.StatusCreated, answer)
 }
