@@ -1,0 +1,88 @@
+package main
+
+import (
+	"encoding/json/jsontext"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"waybill/carrier"
+	"waybill/internal/problem"
+)
+
+// label is GET /v1/labels/{label_id}: the label as it stands now.
+func (a *api) label(w http.ResponseWriter, r *request) error {
+	id, err := pathID(r, "label_id")
+	if err != nil {
+		return err
+	}
+	found, err := a.outbox.Label(r.Context(), r.caller.ID, id)
+	if err != nil {
+		return fmt.Errorf("reading label %s: %w", id, err)
+	}
+	writeBody(w, http.StatusOK, found.EncodeCurrent())
+	return nil
+}
+
+// labelsBody is a list of labels, each as GET /v1/labels/{label_id} shows it.
+type labelsBody struct {
+	Labels []jsontext.Value `json:"labels"`
+}
+
+// labelsByOrder is GET /v1/labels?order_id=…: the caller's labels of one order, by parcel and version.
+func (a *api) labelsByOrder(w http.ResponseWriter, r *request) error {
+	given := r.URL.Query()["order_id"]
+	if len(given) != 1 {
+		return refuse(problem.InvalidRequest, "Send the query parameter order_id, once.")
+	}
+	orderID, err := strconv.ParseInt(given[0], 10, 64)
+	if err != nil || orderID < 1 || strconv.FormatInt(orderID, 10) != given[0] {
+		return refuse(problem.InvalidRequest, "order_id must be a positive integer.")
+	}
+	found, err := a.outbox.LabelsByOrder(r.Context(), r.caller.ID, orderID)
+	if err != nil {
+		return fmt.Errorf("reading the labels of order %d: %w", orderID, err)
+	}
+	body := labelsBody{Labels: make([]jsontext.Value, len(found))}
+	for i := range found {
+		body.Labels[i] = found[i].EncodeCurrent()
+	}
+	return writeJSON(w, http.StatusOK, body)
+}
+
+// document is GET /v1/labels/{label_id}/document: the bytes to print.
+func (a *api) document(w http.ResponseWriter, r *request) error {
+	id, err := pathID(r, "label_id")
+	if err != nil {
+		return err
+	}
+	found, err := a.outbox.Document(r.Context(), r.caller.ID, id)
+	if err != nil {
+		return fmt.Errorf("reading the document of label %s: %w", id, err)
+	}
+	writeDocument(w, id, found)
+	return nil
+}
+
+// writeDocument always sends an attachment: nothing a carrier sent is shown by a browser as a page
+// of ours.
+func writeDocument(w http.ResponseWriter, id uuid.UUID, d carrier.Document) {
+	h := w.Header()
+	h.Set("Content-Type", d.Format.ContentType())
+	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="label-%s.%s"`, id, extension(d.Format)))
+	h.Set("Content-Length", strconv.Itoa(len(d.Content)))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(d.Content)
+}
+
+// extension never comes from what a carrier said.
+func extension(f carrier.Format) string {
+	switch f {
+	case carrier.PDF, carrier.PNG, carrier.ZPL:
+		return string(f)
+	default:
+		return "bin"
+	}
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"go.uber.org/zap"
+
+	"waybill/caller"
+	"waybill/carrier/catalog"
+	"waybill/internal/problem"
+	"waybill/outbox"
+)
+
+const requestIDHeader = "X-Request-Id"
+
+// statusClientGone is logged and counted for requests whose client hung up before the answer, as
+// other servers do. It is never sent.
+const statusClientGone = 499
+
+// api answers the HTTP contract. Everything it needs is given to it.
+type api struct {
+	outbox   *outbox.Outbox
+	keys     *caller.Keys
+	carriers *catalog.Catalog
+	limits   *limiter
+	ready    *readiness
+	metrics  *metrics
+	logger   *zap.Logger
+	now      func() time.Time
+
+	// bodyTimeout is how long a body may take to arrive.
+	bodyTimeout time.Duration
+
+	// stopping ends when the process begins to stop: whoever waits is then answered at once.
+	stopping context.Context //nolint:containedctx // It is the process's life, not a request's.
+}
+
+// handler answers one request, or returns what is wrong with it.
+type handler func(w http.ResponseWriter, r *request) error
+
+// request is an HTTP request and what became known of it on the way.
+type request struct {
+	*http.Request
+
+	id     string
+	caller caller.Caller
+}
+
+// response notes the status, for the log and the metrics.
+type response struct {
+	http.ResponseWriter
+
+	status int
+}
+
+func (w *response) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *response) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// serve wraps a handler: request id, headers, error to problem document, panic to 500, one log line
+// and one count. It is the only place that does any of these.
+func (a *api) serve(route string, h handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, hr *http.Request) {
+		started := a.now()
+		w := &response{ResponseWriter: rw}
+		r := &request{Request: hr, id: requestID(hr.Header)}
+		setHeaders(w.Header(), r.id)
+
+		var refused *refusal
+		if err := a.guarded(h, w, r); err != nil {
+			refused = toRefusal(err)
+			if hr.Context().Err() != nil && w.status == 0 {
+				w.status = statusClientGone
+			}
+			if w.status == 0 {
+				writeRefusal(w, r, refused)
+			}
+		}
+		a.metrics.requests.WithLabelValues(strconv.Itoa(w.status), route).Inc()
+		a.log(route, r, w.status, refused, a.now().Sub(started))
+	})
+}
+
+// guarded turns a panic into an internal error: one request fails, not the process.
+func (a *api) guarded(h handler, w http.ResponseWriter, r *request) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return h(w, r)
+}
+
+// log writes the request's one line. It names nobody's data and no key.
+func (a *api) log(route string, r *request, status int, refused *refusal, took time.Duration) {
+	fields := []zap.Field{
+		zap.String("request_id", r.id),
+		zap.String("route", route),
+		zap.Int("status", status),
+		zap.Duration("duration", took),
+	}
+	if r.caller.ID != "" {
+		fields = append(fields, zap.String("caller_id", r.caller.ID), zap.String("key_id", r.caller.KeyID))
+	}
+	if refused != nil {
+		fields = append(fields, zap.String("code", string(refused.document.Code)))
+		if refused.cause != nil {
+			fields = append(fields, zap.Error(refused.cause))
+		}
+	}
+	if status >= http.StatusInternalServerError && refused != nil {
+		a.logger.Error("request", fields...)
+		return
+	}
+	a.logger.Info("request", fields...)
+}
+
+// setHeaders sets what every answer bears: it is data for a program, never a page, and nobody's but
+// the caller's.
+func setHeaders(h http.Header, id string) {
+	h.Set(requestIDHeader, id)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+}
+
+// requestID takes the client's id if it can stand in a log, else makes one.
+func requestID(h http.Header) string {
+	if id := h.Get(requestIDHeader); validRequestID(id) {
+		return id
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		panic(fmt.Sprintf("making a request id: %v", err)) // the system is out of random numbers
+	}
+	return id.String()
+}
+
+func validRequestID(id string) bool {
+	if id == "" || len(id) > 64 {
+		return false
+	}
+	for _, c := range []byte(id) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '.', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func writeRefusal(w http.ResponseWriter, r *request, refused *refusal) {
+	document := refused.document
+	document.Instance = r.id
+	if refused.retryAfter > 0 {
+		setRetryAfter(w.Header(), refused.retryAfter)
+	}
+	if document.Code == problem.Unauthenticated {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	writeBody(w, document.Status, document.Encode())
+}
+
+// setRetryAfter asks the client to come back after about d: spread, so that those who were turned
+// away together do not come back together.
+func setRetryAfter(h http.Header, d time.Duration) {
+	spread := d + rand.N(d+time.Second)
+	h.Set("Retry-After", strconv.Itoa(int(spread/time.Second)))
+}
+
+// writeBody sends a whole answer; errors are problem documents, everything else is plain JSON.
+func writeBody(w http.ResponseWriter, status int, body []byte) {
+	contentType := "application/json"
+	if status >= http.StatusBadRequest {
+		contentType = problem.ContentType
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	// A client that is gone hears nothing; the answer is saved where it matters.
+	_, _ = w.Write(body)
+}
