@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -89,10 +90,13 @@ func (a *api) serve(route string, h handler) http.Handler {
 		var refused *refusal
 		if err := a.guarded(h, w, r); err != nil {
 			refused = toRefusal(err)
-			if hr.Context().Err() != nil && w.status == 0 {
+			switch {
+			case w.status != 0: // the answer had begun
+			case hr.Context().Err() != nil && !errors.As(err, new(*refusal)):
+				// The request's end is what went wrong. A body that came too slowly ends it too,
+				// and its refusal is still heard.
 				w.status = statusClientGone
-			}
-			if w.status == 0 {
+			default:
 				writeRefusal(w, r, refused)
 			}
 		}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/internal/problem"
+)
+
+// raw sends bytes as they are, which no HTTP client would, and reads the answers until the server
+// closes or has answered as often as it should.
+func (b *testBundle) raw(t *testing.T, text string, answers int) []answer {
+	t.Helper()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(t.Context(), "tcp", b.server.Listener.Addr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	_, _ = io.WriteString(conn, text) // the server may close before it has read everything
+	reader := bufio.NewReader(conn)
+	var got []answer
+	for range answers {
+		response, err := http.ReadResponse(reader, nil)
+		if err != nil {
+			break
+		}
+		body, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		got = append(got, answer{response.StatusCode, response.Header, string(body)})
+	}
+	return got
+}
+
+func (b *testBundle) head(o order, lines ...string) string {
+	return "POST /v1/labels HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer " + b.key +
+		"\r\nIdempotency-Key: " + o.key + "\r\nContent-Type: application/json\r\n" +
+		strings.Join(lines, "\r\n") + "\r\n\r\n"
+}
+
+func TestRawRequests(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(a *api) { a.bodyTimeout = 300 * time.Millisecond })
+
+	t.Run("ASlowBodyIsAnswered408", func(t *testing.T) {
+		t.Parallel()
+		o := b.order()
+		got := b.raw(t, b.head(o, fmt.Sprint("Content-Length: ", len(o.body)))+o.body[:10], 2)
+		require.Len(t, got, 1, "the connection is closed")
+		got[0].requireProblem(t, problem.RequestTimeout)
+		intents, _ := b.stored(t, o)
+		require.Zero(t, intents)
+	})
+
+	t.Run("ASlowBodyUnderAKnownKeyIsNoOtherBody", func(t *testing.T) {
+		t.Parallel()
+		o := b.order()
+		b.accepted(t, o)
+		got := b.raw(t, b.head(o, fmt.Sprint("Content-Length: ", len(o.body)))+o.body[:10], 1)
+		require.Len(t, got, 1)
+		got[0].requireProblem(t, problem.RequestTimeout)
+	})
+
+	t.Run("TwoKeyLinesAreRefused", func(t *testing.T) {
+		t.Parallel()
+		o := b.order()
+		got := b.raw(t, b.head(o, "idempotency-key: "+o.key, fmt.Sprint("Content-Length: ", len(o.body)))+o.body, 1)
+		require.Len(t, got, 1)
+		got[0].requireProblem(t, problem.IdempotencyKeyInvalid)
+	})
+
+	t.Run("AHeaderFloodIsAnswered431", func(t *testing.T) {
+		t.Parallel()
+		o := b.order()
+		for _, flood := range []string{
+			"Cookie: " + strings.Repeat("x", 64<<10),
+			strings.Repeat("X-Flood: "+strings.Repeat("x", 50)+"\r\n", 1000) + "X-End: 1",
+		} {
+			got := b.raw(t, b.head(o, flood, "Content-Length: 0"), 1)
+			if len(got) == 1 { // or the connection was reset while we still sent
+				require.Equal(t, http.StatusRequestHeaderFieldsTooLarge, got[0].status)
+			}
+		}
+		intents, _ := b.stored(t, o)
+		require.Zero(t, intents)
+	})
+
+	t.Run("AnEndlessBodyIsCutOff", func(t *testing.T) {
+		t.Parallel()
+		o := b.order()
+		chunk := fmt.Sprintf("%x\r\n%s\r\n", 8<<10, strings.Repeat(" ", 8<<10))
+		got := b.raw(t, b.head(o, "Transfer-Encoding: chunked")+strings.Repeat(chunk, 9), 1)
+		require.Len(t, got, 1)
+		got[0].requireProblem(t, problem.BodyTooLarge)
+	})
+
+	t.Run("AmbiguousLengthsSmuggleNothing", func(t *testing.T) {
+		t.Parallel()
+		o, smuggled := b.order(), b.order()
+		inner := b.head(smuggled, fmt.Sprint("Content-Length: ", len(smuggled.body))) + smuggled.body
+		chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(o.body), o.body)
+		for _, text := range []string{
+			// By Content-Length the body ends early and a second request follows in its place.
+			b.head(o, "Content-Length: 0", "Content-Length: 5") + inner,
+			b.head(o, "Content-Length: 4", "Transfer-Encoding: identity, chunked") + chunked,
+			b.head(o, "Transfer-Encoding: chunked", "Transfer-Encoding: identity") + chunked,
+			b.head(o, "Content-Length: +4") + inner,
+			b.head(o, "Transfer-Encoding : chunked") + chunked,
+		} {
+			got := b.raw(t, text, 2)
+			require.Len(t, got, 1, text[:20])
+			require.Contains(t, []int{http.StatusBadRequest, http.StatusNotImplemented}, got[0].status)
+		}
+		intents, _ := b.stored(t, o)
+		require.Zero(t, intents)
+		intents, _ = b.stored(t, smuggled)
+		require.Zero(t, intents)
+	})
+
+	t.Run("ChunksGoBeforeALength", func(t *testing.T) {
+		t.Parallel()
+		// RFC 9112 lets a server take the chunks, if nothing else: one request, one answer.
+		o := b.order()
+		chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(o.body), o.body)
+		got := b.raw(t, b.head(o, "Content-Length: 4", "Transfer-Encoding: chunked", "Connection: close")+chunked, 2)
+		require.Len(t, got, 1)
+		require.Equal(t, http.StatusAccepted, got[0].status)
+	})
+}
