@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"time"
 
 	"waybill/carrier"
 )
@@ -53,6 +54,10 @@ var _ carrier.Carrier = (*Adapter)(nil)
 // have nearly every call of a busy worker open a connection of its own.
 const maxIdle = 256
 
+// idleTimeout is shorter than any server's own. An order written into a connection that the server
+// is just closing is an unknown outcome, which for a blind carrier takes a person to settle.
+const idleTimeout = 4 * time.Second
+
 // maxAnswer bounds an answer: a label's document is some hundred KiB, and ten times that is an error.
 const maxAnswer = 5 << 20
 
@@ -75,6 +80,7 @@ func New(cfg Config) (*Adapter, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConns = maxIdle
 	transport.MaxIdleConnsPerHost = maxIdle
+	transport.IdleConnTimeout = idleTimeout
 	client := &http.Client{
 		Transport: transport,
 		// A 307 would carry the address and the secret to whatever host it names.

@@ -59,16 +59,17 @@ func serve(ctx context.Context, s settings, stdout, stderr io.Writer) (err error
 	log := zap.New(zapcore.NewCore(
 		zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.Lock(zapcore.AddSync(stderr)), zap.InfoLevel,
 	)).Named("carriersim")
-	carrier, err := simserver.Open(s.config(log))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, carrier.Close()) }()
-
+	// The address comes first: started twice by mistake, the second must not touch the ledger.
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
 	if err != nil {
 		return fmt.Errorf("listening on %s: %w", s.Addr, err)
 	}
+	carrier, err := simserver.Open(s.config(log))
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer func() { err = errors.Join(err, carrier.Close()) }()
+
 	server := &http.Server{
 		Handler:           carrier,
 		ReadHeaderTimeout: 10 * time.Second,

@@ -132,9 +132,21 @@ func TestRunRefuses(t *testing.T) {
 func TestRunSaysWhatItCannotOpen(t *testing.T) {
 	t.Parallel()
 	var stderr bytes.Buffer
-	status := run(t.Context(), []string{"--ledger", t.TempDir()}, environ(), io.Discard, &stderr)
+	status := run(t.Context(), []string{"--addr=127.0.0.1:0", "--ledger", t.TempDir()}, environ(), io.Discard, &stderr)
 	require.Equal(t, exitError, status)
 	require.Contains(t, stderr.String(), "opening ledger")
+}
+
+func TestRunLeavesTheLedgerAloneIfTheAddressIsTaken(t *testing.T) {
+	t.Parallel()
+	url, stop := start(t, []string{"--addr=127.0.0.1:0"}, environ("CARRIERSIM_LEDGER", filepath.Join(t.TempDir(), "one.jsonl")))
+	ledger := filepath.Join(t.TempDir(), "two.jsonl")
+	var stderr bytes.Buffer
+	taken := strings.TrimPrefix(url, "http://")
+	require.Equal(t, exitError, run(t.Context(), []string{"--addr", taken, "--ledger", ledger}, environ(), io.Discard, &stderr))
+	require.Contains(t, stderr.String(), taken)
+	require.NoFileExists(t, ledger)
+	require.Equal(t, exitOK, stop())
 }
 
 func TestHelp(t *testing.T) {

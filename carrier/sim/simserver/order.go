@@ -4,6 +4,7 @@ import (
 	"encoding/json/v2"
 	"errors"
 	"regexp"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -74,12 +75,12 @@ func (p *postal) deliverable() bool {
 		return false
 	}
 	for _, required := range []string{p.Name, p.Street1, p.City, p.PostalCode, p.Country} {
-		if required == "" {
+		if strings.TrimSpace(required) == "" {
 			return false
 		}
 	}
 	for _, line := range []string{p.Name, p.Company, p.Street1, p.Street2, p.City, p.State} {
-		if utf8.RuneCountInString(line) > 35 {
+		if utf8.RuneCountInString(strings.TrimSpace(line)) > 35 {
 			return false
 		}
 	}
