@@ -26,6 +26,7 @@ import (
 	"waybill/caller"
 	"waybill/carrier/catalog"
 	"waybill/internal/problem"
+	"waybill/internal/service"
 	"waybill/internal/testdb"
 	"waybill/migrations"
 	"waybill/outbox"
@@ -57,16 +58,21 @@ type testBundle struct {
 
 func setup(t *testing.T, change ...func(*api)) *testBundle {
 	t.Helper()
+	return setupOutbox(t, outbox.Config{}, change...)
+}
+
+// setupOutbox sets up with an outbox of other sizes than usual.
+func setupOutbox(t *testing.T, cfg outbox.Config, change ...func(*api)) *testBundle {
+	t.Helper()
 	core, logs := observer.New(zapcore.DebugLevel)
 	logger := zap.New(core)
 	b := &testBundle{pool: testdb.New(t), logs: logs, registry: prometheus.NewRegistry()}
-	box, err := outbox.New(context.Background(), b.pool, outbox.Config{
-		Listen:  true,
-		Poll:    20 * time.Millisecond,
-		Logger:  logger.Named("outbox"),
-		Metrics: outbox.NewMetrics(b.registry),
-		Now:     time.Now,
-	})
+	cfg.Listen = true
+	cfg.Poll = 20 * time.Millisecond
+	cfg.Logger = logger.Named("outbox")
+	cfg.Metrics = outbox.NewMetrics(b.registry)
+	cfg.Now = time.Now
+	box, err := outbox.New(context.Background(), b.pool, cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, box.Close(context.Background())) })
 	stopping, stop := context.WithCancel(context.Background())
@@ -77,10 +83,9 @@ func setup(t *testing.T, change ...func(*api)) *testBundle {
 		keys:     caller.New(b.pool, time.Now),
 		carriers: loadCatalog(t, carriersYAML),
 		limits:   newLimiter(1e6, time.Now),
-		ready: &readiness{
-			check: func(ctx context.Context) error { return migrations.Check(ctx, b.pool) },
-			now:   time.Now,
-		},
+		ready: service.NewReadiness(func(ctx context.Context) error {
+			return migrations.Check(ctx, b.pool)
+		}, time.Now),
 		metrics:     newMetrics(b.registry),
 		logger:      logger,
 		now:         time.Now,
@@ -170,6 +175,18 @@ func (b *testBundle) do(t *testing.T, method, path, body string, changes ...chan
 func (b *testBundle) get(t *testing.T, path string, changes ...change) answer {
 	t.Helper()
 	return b.do(t, http.MethodGet, path, "", changes...)
+}
+
+// postLater posts without waiting for the answer.
+func (b *testBundle) postLater(t *testing.T, o order, changes ...change) <-chan answer {
+	t.Helper()
+	answers := make(chan answer, 1)
+	go func() {
+		// A failed assertion ends this goroutine; the deferred close then ends the test's wait.
+		defer close(answers)
+		answers <- b.post(t, o, changes...) //nolint:testifylint // See above.
+	}()
+	return answers
 }
 
 func (b *testBundle) post(t *testing.T, o order, changes ...change) answer {

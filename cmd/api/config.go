@@ -4,12 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
-	"go.uber.org/zap/zapcore"
+	"waybill/internal/service"
 )
 
 // commands is the command line. Every setting is a flag and an environment variable, and --help says
@@ -26,15 +23,9 @@ type keysCommands struct {
 	Revoke revokeKeyCommand `cmd:"" help:"Revoke an API key for good. It stops working everywhere within two seconds."`
 }
 
-// databaseSettings say where the database is; every command needs them.
-type databaseSettings struct {
-	DatabaseURL string `env:"DATABASE_URL" required:"" placeholder:"postgres://USER:PASSWORD@HOST/NAME" help:"The Postgres database. Parameters of the connection pool may follow, e.g. ?pool_max_conns=20 (default 16)."`
-	DBPooler    string `name:"db-pooler" env:"WAYBILL_DB_POOLER" default:"none" enum:"none,transaction" help:"What stands between us and Postgres: none, or transaction for PgBouncer in transaction mode (no prepared statements, no LISTEN)."`
-}
-
 // serveCommand is the configuration of "api serve".
 type serveCommand struct {
-	databaseSettings `embed:""`
+	service.Database `embed:""`
 
 	APIAddr    string  `name:"api-addr" env:"WAYBILL_API_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where callers reach the API (default ${default})."`
 	AdminAddr  string  `name:"admin-addr" env:"WAYBILL_ADMIN_ADDR" default:"127.0.0.1:9080" placeholder:"HOST:PORT" help:"Where operators reach /metrics, /healthz, /readyz and /debug/pprof/ (default ${default}). Keep it private."`
@@ -44,66 +35,34 @@ type serveCommand struct {
 }
 
 type migrateCommand struct {
-	databaseSettings `embed:""`
+	service.Database `embed:""`
 }
 
 type createKeyCommand struct {
-	databaseSettings `embed:""`
+	service.Database `embed:""`
 
 	Caller string   `required:"" placeholder:"NAME" help:"The client's name, 1 to 64 characters of a-z, 0-9, '-' and '_', e.g. fulfilment. Idempotency keys are scoped to it."`
 	Scopes []string `required:"" placeholder:"SCOPE" help:"What the key may do: labels:write (order labels), labels:read (read the caller's own intents, labels, documents), finance:read, operator. None implies another."`
 }
 
 type listKeysCommand struct {
-	databaseSettings `embed:""`
+	service.Database `embed:""`
 }
 
 type revokeKeyCommand struct {
-	databaseSettings `embed:""`
+	service.Database `embed:""`
 
 	KeyID string `arg:"" name:"key-id" help:"The key's id: the 8 characters after wb_live_, as \"api keys list\" shows them."`
-}
-
-// poolConfig reads the database settings. Errors never show the password.
-func (s databaseSettings) poolConfig() (*pgxpool.Config, error) {
-	cfg, err := pgxpool.ParseConfig(s.DatabaseURL)
-	if err != nil {
-		return nil, fmt.Errorf("DATABASE_URL: %w", err)
-	}
-	if !strings.Contains(s.DatabaseURL, "pool_max_conns") {
-		cfg.MaxConns = 16
-	}
-	if s.throughPooler() {
-		// A pooler hands each transaction another session, which knows none of our statements.
-		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
-	}
-	return cfg, nil
-}
-
-func (s databaseSettings) throughPooler() bool { return s.DBPooler == "transaction" }
-
-// Validate is called by kong for every command that is about to run: before anything is opened.
-func (s databaseSettings) Validate() error {
-	_, err := s.poolConfig()
-	return err
 }
 
 // Validate reports everything that is wrong with the settings at once.
 func (c serveCommand) Validate() error {
 	return errors.Join(
-		c.databaseSettings.Validate(),
+		c.Database.Validate(),
 		checkAddr("WAYBILL_API_ADDR", c.APIAddr),
 		checkAddr("WAYBILL_ADMIN_ADDR", c.AdminAddr),
 		checkRate(c.CallerRate),
 	)
-}
-
-func (c serveCommand) level() zapcore.Level {
-	level, err := zapcore.ParseLevel(c.LogLevel)
-	if err != nil {
-		return zapcore.InfoLevel // the flag's enum lets no other word through
-	}
-	return level
 }
 
 func checkAddr(name, addr string) error {

@@ -6,14 +6,14 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"waybill/caller"
+	"waybill/internal/command"
+	"waybill/internal/service"
 )
 
 // Run makes a key. Nothing but the key goes to standard output, so that scripts can take it.
-func (c createKeyCommand) Run(p *process) error {
-	return c.withKeys(p, func(ctx context.Context, keys *caller.Keys) error {
+func (c createKeyCommand) Run(p *command.Process) error {
+	return withKeys(p, c.Database, func(ctx context.Context, keys *caller.Keys) error {
 		scopes, err := caller.ParseScopes(c.Scopes)
 		if err != nil {
 			return err
@@ -22,15 +22,15 @@ func (c createKeyCommand) Run(p *process) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stderr, "API key %s for %s with %s. It is not shown again.\n", key.ID(), c.Caller, scopes)
-		fmt.Fprintln(p.stdout, key.Reveal())
+		fmt.Fprintf(p.Stderr, "API key %s for %s with %s. It is not shown again.\n", key.ID(), c.Caller, scopes)
+		fmt.Fprintln(p.Stdout, key.Reveal())
 		return nil
 	})
 }
 
 // Validate checks caller and scopes before the database is opened.
 func (c createKeyCommand) Validate() error {
-	if err := c.databaseSettings.Validate(); err != nil {
+	if err := c.Database.Validate(); err != nil {
 		return err
 	}
 	if c.Caller == "" || len(c.Scopes) == 0 {
@@ -44,13 +44,13 @@ func (c createKeyCommand) Validate() error {
 }
 
 // Run lists the keys as a table.
-func (c listKeysCommand) Run(p *process) error {
-	return c.withKeys(p, func(ctx context.Context, keys *caller.Keys) error {
+func (c listKeysCommand) Run(p *command.Process) error {
+	return withKeys(p, c.Database, func(ctx context.Context, keys *caller.Keys) error {
 		infos, err := keys.List(ctx)
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+		table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "KEY ID\tCALLER\tSCOPES\tCREATED\tREVOKED")
 		for _, info := range infos {
 			revoked := "-"
@@ -65,34 +65,21 @@ func (c listKeysCommand) Run(p *process) error {
 }
 
 // Run revokes a key.
-func (c revokeKeyCommand) Run(p *process) error {
-	return c.withKeys(p, func(ctx context.Context, keys *caller.Keys) error {
+func (c revokeKeyCommand) Run(p *command.Process) error {
+	return withKeys(p, c.Database, func(ctx context.Context, keys *caller.Keys) error {
 		if err := keys.Revoke(ctx, c.KeyID); err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stderr, "API key %s is revoked.\n", c.KeyID)
+		fmt.Fprintf(p.Stderr, "API key %s is revoked.\n", c.KeyID)
 		return nil
 	})
 }
 
-func (s databaseSettings) withKeys(p *process, do func(context.Context, *caller.Keys) error) error {
-	pool, err := s.open(p.ctx)
+func withKeys(p *command.Process, db service.Database, do func(context.Context, *caller.Keys) error) error {
+	pool, err := db.Open(p.Ctx)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	return do(p.ctx, caller.New(pool, p.now))
-}
-
-// open makes the pool; it connects when it is first used.
-func (s databaseSettings) open(ctx context.Context) (*pgxpool.Pool, error) {
-	cfg, err := s.poolConfig()
-	if err != nil {
-		return nil, err
-	}
-	pool, err := pgxpool.NewWithConfig(ctx, cfg)
-	if err != nil {
-		return nil, fmt.Errorf("opening the database: %w", err)
-	}
-	return pool, nil
+	return do(p.Ctx, caller.New(pool, p.Now))
 }

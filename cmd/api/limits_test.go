@@ -22,7 +22,7 @@ func (b *testBundle) raw(t *testing.T, text string, answers int) []answer {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(t.Context(), "tcp", b.server.Listener.Addr().String())
 	require.NoError(t, err)
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // the server may have closed it
 	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
 	_, _ = io.WriteString(conn, text) // the server may close before it has read everything
 	reader := bufio.NewReader(conn)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/internal/command"
 	"waybill/internal/testdb"
 )
 
@@ -36,8 +37,8 @@ func (c *console) String() string {
 	return c.buf.String()
 }
 
-// command runs the program with an environment of its own.
-func command(ctx context.Context, env map[string]string, args ...string) (code int, stdout, stderr string) {
+// execute runs the program with an environment of its own.
+func execute(ctx context.Context, env map[string]string, args ...string) (code int, stdout, stderr string) {
 	var out, errs console
 	code = run(ctx, args, func(name string) string { return env[name] }, &out, &errs)
 	return code, out.String(), errs.String()
@@ -48,8 +49,8 @@ func TestHelp(t *testing.T) {
 
 	t.Run("NamesEverySetting", func(t *testing.T) {
 		t.Parallel()
-		code, stdout, _ := command(t.Context(), nil, "serve", "--help")
-		require.Equal(t, exitOK, code)
+		code, stdout, _ := execute(t.Context(), nil, "serve", "--help")
+		require.Equal(t, command.OK, code)
 		for _, name := range []string{
 			"DATABASE_URL", "WAYBILL_API_ADDR", "WAYBILL_ADMIN_ADDR", "WAYBILL_CARRIERS", "WAYBILL_DB_POOLER",
 			"WAYBILL_LOG_LEVEL", "WAYBILL_CALLER_RATE",
@@ -60,8 +61,8 @@ func TestHelp(t *testing.T) {
 
 	t.Run("NamesEveryCommand", func(t *testing.T) {
 		t.Parallel()
-		code, stdout, _ := command(t.Context(), nil, "--help")
-		require.Equal(t, exitOK, code)
+		code, stdout, _ := execute(t.Context(), nil, "--help")
+		require.Equal(t, command.OK, code)
 		for _, name := range []string{"serve", "migrate", "keys create", "keys list", "keys revoke"} {
 			require.Contains(t, stdout, "  "+name)
 		}
@@ -104,8 +105,8 @@ func TestSettingsAreCheckedBeforeAnythingIsOpened(t *testing.T) {
 					env[k] = v
 				}
 			}
-			code, stdout, stderr := command(t.Context(), env, tt.args...)
-			require.Equal(t, exitUsage, code, stderr)
+			code, stdout, stderr := execute(t.Context(), env, tt.args...)
+			require.Equal(t, command.Usage, code, stderr)
 			require.Contains(t, stderr, tt.want)
 			require.NotContains(t, stdout+stderr, "hunter2")
 		})
@@ -113,8 +114,8 @@ func TestSettingsAreCheckedBeforeAnythingIsOpened(t *testing.T) {
 
 	t.Run("NoCarriersFile", func(t *testing.T) {
 		t.Parallel()
-		code, _, stderr := command(t.Context(), good, "serve")
-		require.Equal(t, exitError, code)
+		code, _, stderr := execute(t.Context(), good, "serve")
+		require.Equal(t, command.Error, code)
 		require.Contains(t, stderr, "WAYBILL_CARRIERS")
 		require.Contains(t, stderr, "nowhere.yaml")
 	})
@@ -126,8 +127,8 @@ func TestCommands(t *testing.T) {
 	t.Run("ServeSaysWhatToDoWithoutTables", func(t *testing.T) {
 		t.Parallel()
 		env := map[string]string{"DATABASE_URL": testdb.Empty(t), "WAYBILL_CARRIERS": carriersFile(t)}
-		code, _, stderr := command(t.Context(), env, "serve", "--api-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0")
-		require.Equal(t, exitError, code)
+		code, _, stderr := execute(t.Context(), env, "serve", "--api-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0")
+		require.Equal(t, command.Error, code)
 		require.Contains(t, stderr, "api migrate")
 	})
 
@@ -135,28 +136,28 @@ func TestCommands(t *testing.T) {
 		t.Parallel()
 		env := map[string]string{"DATABASE_URL": testdb.Empty(t)}
 		for range 2 {
-			code, _, stderr := command(t.Context(), env, "migrate")
-			require.Equal(t, exitOK, code, stderr)
+			code, _, stderr := execute(t.Context(), env, "migrate")
+			require.Equal(t, command.OK, code, stderr)
 		}
-		code, stdout, stderr := command(t.Context(), env, "keys", "create", "--caller", "fulfilment", "--scopes", "labels:read,labels:write")
-		require.Equal(t, exitOK, code, stderr)
+		code, stdout, stderr := execute(t.Context(), env, "keys", "create", "--caller", "fulfilment", "--scopes", "labels:read,labels:write")
+		require.Equal(t, command.OK, code, stderr)
 		require.Regexp(t, `^wb_live_[0-9A-Za-z]{8}_[0-9A-Za-z]{38}\n$`, stdout, "the key alone")
 		secret := strings.TrimSpace(stdout)
 		id := strings.Split(secret, "_")[2]
 		require.NotContains(t, stderr, secret)
 
-		code, stdout, _ = command(t.Context(), env, "keys", "list")
-		require.Equal(t, exitOK, code)
+		code, stdout, _ = execute(t.Context(), env, "keys", "list")
+		require.Equal(t, command.OK, code)
 		require.Regexp(t, `(?m)^`+id+` +fulfilment +labels:write,labels:read +\S+ +-$`, stdout)
 		require.NotContains(t, stdout, secret)
 
-		code, _, stderr = command(t.Context(), env, "keys", "revoke", id)
-		require.Equal(t, exitOK, code, stderr)
-		_, stdout, _ = command(t.Context(), env, "keys", "list")
+		code, _, stderr = execute(t.Context(), env, "keys", "revoke", id)
+		require.Equal(t, command.OK, code, stderr)
+		_, stdout, _ = execute(t.Context(), env, "keys", "list")
 		require.Regexp(t, `(?m)^`+id+` .* 20\S+Z$`, stdout)
 
-		code, _, stderr = command(t.Context(), env, "keys", "revoke", "nobody00")
-		require.Equal(t, exitError, code)
+		code, _, stderr = execute(t.Context(), env, "keys", "revoke", "nobody00")
+		require.Equal(t, command.Error, code)
 		require.Contains(t, stderr, "unknown API key")
 	})
 
@@ -166,7 +167,7 @@ func TestCommands(t *testing.T) {
 			"DATABASE_URL": testdb.URL(t), "WAYBILL_CARRIERS": carriersFile(t),
 			"WAYBILL_API_ADDR": "127.0.0.1:0", "WAYBILL_ADMIN_ADDR": "127.0.0.1:0",
 		}
-		_, key, _ := command(t.Context(), env, "keys", "create", "--caller", "fulfilment", "--scopes", "labels:write")
+		_, key, _ := execute(t.Context(), env, "keys", "create", "--caller", "fulfilment", "--scopes", "labels:write")
 		ctx, stop := context.WithCancel(context.Background())
 		defer stop()
 		var stderr console
@@ -194,14 +195,16 @@ func TestCommands(t *testing.T) {
 			return strings.Contains(body, "waybill_accept_seconds_count 1")
 		}, 20*time.Second, 10*time.Millisecond)
 		_, body := fetch(t, "http://"+adminAddr+"/metrics")
-		for _, name := range []string{"waybill_requests_total{code=\"200\",route=\"GET /healthz\"}", "waybill_replays_total",
+		for _, name := range []string{
+			"waybill_requests_total{code=\"200\",route=\"GET /healthz\"}", "waybill_replays_total",
 			"waybill_parcel_conflicts_total", "waybill_late_repeats_total", "waybill_replay_caller_mismatch_total 0",
-			"waybill_db_connections_open", "go_goroutines"} {
+			"waybill_db_connections_open", "go_goroutines",
+		} {
 			require.Contains(t, body, name)
 		}
 		stop()
 		require.Equal(t, http.StatusAccepted, <-waiting)
-		require.Equal(t, exitOK, <-exited, stderr.String())
+		require.Equal(t, command.OK, <-exited, stderr.String())
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"waybill/caller"
 	"waybill/carrier/catalog"
 	"waybill/internal/problem"
+	"waybill/internal/service"
 	"waybill/outbox"
 )
 
@@ -31,7 +32,7 @@ type api struct {
 	keys     *caller.Keys
 	carriers *catalog.Catalog
 	limits   *limiter
-	ready    *readiness
+	ready    *service.Readiness
 	metrics  *metrics
 	logger   *zap.Logger
 	now      func() time.Time

@@ -104,7 +104,6 @@ func (a *api) answer(w http.ResponseWriter, r *request, s outbox.Submission, ans
 	replayed := answer.Kind != outbox.Accepted
 	if wait, ok := preferredWait(r.Header); ok {
 		w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(wait))
-		w.Header().Set("Vary", "Prefer")
 		switch answer.Kind {
 		case outbox.Accepted, outbox.InProgress, outbox.Doubtful:
 			answer = a.wait(r.Context(), wait, answer)

@@ -45,8 +45,7 @@ func TestSubmit(t *testing.T) {
 		o := b.order()
 		var saved string
 		var labelID uuid.UUID
-		first := make(chan answer, 1)
-		go func() { first <- b.post(t, o, header("Prefer", "wait=30")) }()
+		first := b.postLater(t, o, header("Prefer", "wait=30"))
 		saved, labelID = b.purchase(t, b.appears(t, o), "")
 		got := <-first
 		require.Equal(t, http.StatusCreated, got.status, got.body)
@@ -188,8 +187,7 @@ func TestSubmit(t *testing.T) {
 	t.Run("409PurchaseInDoubtWithinTheWait", func(t *testing.T) {
 		t.Parallel()
 		o := b.order()
-		first := make(chan answer, 1)
-		go func() { first <- b.post(t, o, header("Prefer", "wait=30")) }()
+		first := b.postLater(t, o, header("Prefer", "wait=30"))
 		b.doubt(t, b.appears(t, o))
 		got := <-first
 		got.notReplayed(t, got.requireProblem(t, problem.PurchaseInDoubt))
@@ -333,8 +331,7 @@ func TestSubmit(t *testing.T) {
 func (b *testBundle) replaysProblem(t *testing.T, state outbox.State, code problem.Code) {
 	t.Helper()
 	o := b.order()
-	first := make(chan answer, 1)
-	go func() { first <- b.post(t, o, header("Prefer", "wait=30")) }()
+	first := b.postLater(t, o, header("Prefer", "wait=30"))
 	saved := b.end(t, b.appears(t, o), state, code)
 	got := <-first
 	got.requireProblem(t, code)
@@ -414,6 +411,39 @@ func TestSubmitLimits(t *testing.T) {
 		b.accepted(t, b.order())
 	})
 
+	t.Run("503OverloadedStoresNothing", func(t *testing.T) {
+		t.Parallel()
+		b := setupOutbox(t, outbox.Config{MaxBatch: 1, Queue: 1, Flushers: 1})
+		// The one flusher hangs on our lock, the queue holds one more: the third is too many.
+		tx, err := b.pool.Begin(t.Context())
+		require.NoError(t, err)
+		_, err = tx.Exec(t.Context(), `LOCK TABLE idempotency_keys IN ACCESS EXCLUSIVE MODE`)
+		require.NoError(t, err)
+		orders := []order{b.order(), b.order(), b.order()}
+		turnedAway := make(chan int)
+		answers := make([]answer, len(orders))
+		var group sync.WaitGroup
+		for i, o := range orders {
+			group.Go(func() {
+				answers[i] = b.post(t, o)
+				if answers[i].status == http.StatusServiceUnavailable {
+					turnedAway <- i
+				}
+			})
+		}
+		loser := <-turnedAway
+		require.NoError(t, tx.Rollback(t.Context()))
+		group.Wait()
+		answers[loser].requireProblem(t, problem.Overloaded)
+		answers[loser].requireRetryAfter(t)
+		for i, o := range orders {
+			intents, _ := b.stored(t, o)
+			require.Equal(t, i != loser, intents == 1)
+			require.Equal(t, i != loser, answers[i].status == http.StatusAccepted)
+		}
+		b.accepted(t, orders[loser])
+	})
+
 	t.Run("503UnavailableWhenTheDatabaseIsAway", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
@@ -461,19 +491,16 @@ func TestSubmitLimits(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		o := b.order()
-		answers := make(chan answer, 2)
-		go func() { answers <- b.post(t, o, header("Prefer", "wait=30")) }()
+		first := b.postLater(t, o, header("Prefer", "wait=30"))
 		id := b.appears(t, o)
-		go func() { answers <- b.post(t, o, header("Prefer", "wait=30")) }()
+		repeat := b.postLater(t, o, header("Prefer", "wait=30"))
 		started := time.Now()
 		b.stop()
-		statuses := map[int]bool{}
-		for range 2 {
+		for status, answers := range map[int]<-chan answer{http.StatusAccepted: first, http.StatusConflict: repeat} {
 			got := <-answers
-			statuses[got.status] = true
+			require.Equal(t, status, got.status)
 			require.Equal(t, id, got.intentID(t))
 		}
-		require.Equal(t, map[int]bool{http.StatusAccepted: true, http.StatusConflict: true}, statuses)
 		require.Less(t, time.Since(started), 20*time.Second)
 	})
 
