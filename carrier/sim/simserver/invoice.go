@@ -3,6 +3,7 @@ package simserver
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -55,6 +56,9 @@ type draft struct {
 	lines []invoiceLine
 	taken map[string]bool // tracking numbers
 
+	// closed is when the last entry was made.
+	closed time.Time
+
 	// misstated is added to the total that the invoice states.
 	misstated int64
 }
@@ -76,11 +80,9 @@ var plants = map[string]func(*draft) error{
 			kind:        freight,
 			trackingNo:  fmt.Sprintf("SIM999999%03dORPHAN", n),
 			reference:   fmt.Sprintf("ORPHAN%03d", n),
+			shipDate:    d.closed,
 			description: "Shipping charge",
 			amountCents: 1234,
-		}
-		if len(d.lines) > 0 {
-			line.shipDate = d.lines[len(d.lines)-1].shipDate
 		}
 		d.taken[line.trackingNo] = true
 		d.lines = append(d.lines, line)
@@ -159,7 +161,13 @@ func (d *draft) take(kind string) (int, error) {
 // invoice_level, not_footing, and may be named more than once.
 func (s *Server) Invoice(planted ...string) ([]byte, error) {
 	entries := s.Entries()
+	if len(entries) == 0 && len(planted) > 0 {
+		return nil, errors.New("the ledger is empty: there is no invoice to plant anything on")
+	}
 	d := draft{lines: bill(entries), taken: map[string]bool{}}
+	if len(entries) > 0 {
+		d.closed = entries[len(entries)-1].At
+	}
 	for _, name := range planted {
 		plant, ok := plants[name]
 		if !ok {
@@ -169,7 +177,7 @@ func (s *Server) Invoice(planted ...string) ([]byte, error) {
 			return nil, fmt.Errorf("planting %s: %w", name, err)
 		}
 	}
-	return s.writeNeutral(d, entries), nil
+	return s.writeNeutral(d, len(entries)), nil
 }
 
 var neutralColumns = []string{
@@ -177,12 +185,9 @@ var neutralColumns = []string{
 	"reference", "ship_date", "description", "amount", "invoice_total",
 }
 
-func (s *Server) writeNeutral(d draft, entries []Entry) []byte {
+func (s *Server) writeNeutral(d draft, count int) []byte {
 	// The invoice closes with the last entry, so the ledger alone decides its number and date.
-	number, date := fmt.Sprintf("%s-%06d", s.cfg.Account, len(entries)), ""
-	if len(entries) > 0 {
-		date = civilDate(entries[len(entries)-1].At)
-	}
+	number, date := fmt.Sprintf("%s-%06d", s.cfg.Account, count), civilDate(d.closed)
 	total := d.misstated
 	for _, l := range d.lines {
 		total += l.amountCents

@@ -83,6 +83,8 @@ func TestInvoiceOfAnEmptyLedger(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(string(invoice))).ReadAll()
 	require.NoError(t, err)
 	require.Equal(t, [][]string{neutralColumns}, rows)
+	_, err = setup(t, nil).Invoice("orphan")
+	require.ErrorContains(t, err, "ledger is empty")
 }
 
 func TestDecimal(t *testing.T) {
