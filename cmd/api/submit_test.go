@@ -360,6 +360,35 @@ func (b *testBundle) appears(t *testing.T, o order) (id uuid.UUID) {
 	return id
 }
 
+// waitsForLock is true while something in the test's database waits for a lock.
+func (b *testBundle) waitsForLock(t *testing.T) (waits bool) {
+	t.Helper()
+	require.NoError(t, b.pool.QueryRow(t.Context(), `
+		SELECT EXISTS (
+			SELECT 1
+			FROM pg_stat_activity
+			WHERE datname = current_database()
+			  AND wait_event_type = 'Lock'
+		)`).Scan(&waits))
+	return waits
+}
+
+// queueDepth is how many submissions wait to be accepted.
+func (b *testBundle) queueDepth(t *testing.T) float64 {
+	t.Helper()
+	families, err := b.registry.Gather()
+	require.NoError(t, err)
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			if family.GetName() == "waybill_queue_depth" && metric.GetLabel()[0].GetValue() == "accept" {
+				return metric.GetGauge().GetValue()
+			}
+		}
+	}
+	t.Fatal("there is no waybill_queue_depth")
+	return 0
+}
+
 func pointers(d problem.Document) []string {
 	var at []string
 	for _, fault := range d.Errors {
@@ -419,29 +448,21 @@ func TestSubmitLimits(t *testing.T) {
 		require.NoError(t, err)
 		_, err = tx.Exec(t.Context(), `LOCK TABLE idempotency_keys IN ACCESS EXCLUSIVE MODE`)
 		require.NoError(t, err)
-		orders := []order{b.order(), b.order(), b.order()}
-		turnedAway := make(chan int)
-		answers := make([]answer, len(orders))
-		var group sync.WaitGroup
-		for i, o := range orders {
-			group.Go(func() {
-				answers[i] = b.post(t, o)
-				if answers[i].status == http.StatusServiceUnavailable {
-					turnedAway <- i
-				}
-			})
-		}
-		loser := <-turnedAway
+		hanging, queued, turnedAway := b.order(), b.order(), b.order()
+		first := b.postLater(t, hanging)
+		require.Eventually(t, func() bool { return b.waitsForLock(t) }, 20*time.Second, 5*time.Millisecond)
+		second := b.postLater(t, queued)
+		require.Eventually(t, func() bool { return b.queueDepth(t) == 1 }, 20*time.Second, time.Millisecond)
+		got := b.post(t, turnedAway)
+		got.requireProblem(t, problem.Overloaded)
+		got.requireRetryAfter(t)
+
 		require.NoError(t, tx.Rollback(t.Context()))
-		group.Wait()
-		answers[loser].requireProblem(t, problem.Overloaded)
-		answers[loser].requireRetryAfter(t)
-		for i, o := range orders {
-			intents, _ := b.stored(t, o)
-			require.Equal(t, i != loser, intents == 1)
-			require.Equal(t, i != loser, answers[i].status == http.StatusAccepted)
-		}
-		b.accepted(t, orders[loser])
+		require.Equal(t, http.StatusAccepted, (<-first).status)
+		require.Equal(t, http.StatusAccepted, (<-second).status)
+		intents, _ := b.stored(t, turnedAway)
+		require.Zero(t, intents)
+		b.accepted(t, turnedAway)
 	})
 
 	t.Run("503UnavailableWhenTheDatabaseIsAway", func(t *testing.T) {
