@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"waybill/reconcile/invoice"
+	"waybill/reconcile/neutral"
+)
+
+// commands is the command line.
+type commands struct {
+	Run runCommand `cmd:"" help:"Reconcile the invoices of one carrier. Exit status: 0 clean, 1 findings, 2 usage or configuration, 3 an input is unreadable or does not foot, 4 internal."`
+}
+
+// runCommand is one reconciliation.
+type runCommand struct {
+	Carrier  string        `required:"" placeholder:"NAME" help:"The carrier, as labels and invoice lines name it."`
+	Format   string        `default:"auto" help:"The files' format: auto (by content), neutral."`
+	AsOf     string        `required:"" placeholder:"YYYY-MM-DD" help:"The day as of whose end everything is judged. There is no default: the same command gives the same report on any day."`
+	Since    string        `placeholder:"YYYY-MM-DD" help:"The first day whose labels the files must bill. Without it, every label ever bought must be on them."`
+	Out      string        `required:"" placeholder:"DIR" help:"The folder for exceptions.csv and summary.json; made if it is missing."`
+	Grace    int           `default:"14" help:"Days that the carrier may take to bill a label, and to credit a void."`
+	KeyTTL   time.Duration `name:"key-ttl" env:"WAYBILL_KEY_TTL" default:"24h" help:"How long the service keeps completed idempotency keys."`
+	Timezone string        `default:"UTC" placeholder:"ZONE" help:"The time zone that turns instants into days, e.g. America/Chicago."`
+
+	DatabaseURL string `env:"DATABASE_URL" placeholder:"postgres://USER:PASSWORD@HOST/NAME" help:"The Postgres database. A temporary table is made: not through a pooler in transaction mode, not on a replica."`
+
+	Files []string `arg:"" name:"file" help:"Invoice files, or folders of them (*.csv)."`
+}
+
+// dialects are the formats we read. A carrier's own comes from that carrier's package.
+func dialects() []invoice.Dialect {
+	return []invoice.Dialect{neutral.Dialect{}}
+}
+
+// settings are the command's arguments, understood.
+type settings struct {
+	carrier string
+	// dialect is nil if each file's content decides.
+	dialect  invoice.Dialect
+	asOf     invoice.Date
+	since    invoice.Date
+	zone     *time.Location
+	grace    int
+	keyTTL   time.Duration
+	database *pgx.ConnConfig
+	out      string
+	files    []string
+}
+
+// settings checks every argument before anything is opened, and complains about all of them at once.
+func (c *runCommand) settings() (settings, error) {
+	s := settings{carrier: c.Carrier, grace: c.Grace, keyTTL: c.KeyTTL, out: c.Out, files: c.Files}
+	var wrong []error
+	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
+
+	var err error
+	if s.dialect, err = dialectNamed(c.Format); err != nil {
+		complain("--format: %w", err)
+	}
+	if s.asOf, err = invoice.ParseDate(c.AsOf); err != nil {
+		complain("--as-of: %w", err)
+	}
+	if c.Since != "" {
+		if s.since, err = invoice.ParseDate(c.Since); err != nil {
+			complain("--since: %w", err)
+		} else if s.since > s.asOf {
+			complain("--since must not be after --as-of")
+		}
+	}
+	if s.zone, err = time.LoadLocation(c.Timezone); err != nil || c.Timezone == "Local" {
+		complain("--timezone: %q is no time zone of the IANA database, such as America/Chicago", c.Timezone)
+	}
+	if c.Carrier == "" || strings.TrimSpace(c.Carrier) != c.Carrier {
+		complain("--carrier must be a carrier's name")
+	}
+	if c.Out == "" {
+		complain("--out must name a folder")
+	}
+	if c.Grace < 0 || c.Grace > 366 {
+		complain("--grace must be 0 to 366 days")
+	}
+	if c.KeyTTL <= 0 {
+		complain("--key-ttl (WAYBILL_KEY_TTL) must be a duration above zero, such as 24h")
+	}
+	if c.DatabaseURL == "" {
+		complain("DATABASE_URL is not set: say where the database is, as postgres://USER:PASSWORD@HOST/NAME")
+	} else if s.database, err = pgx.ParseConfig(c.DatabaseURL); err != nil {
+		complain("DATABASE_URL: %w", err)
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return settings{}, usageError(err)
+	}
+	return s, nil
+}
+
+func dialectNamed(name string) (invoice.Dialect, error) {
+	if name == "auto" {
+		return nil, nil //nolint:nilnil // "auto" is no dialect: the content decides.
+	}
+	known := []string{"auto"}
+	for _, d := range dialects() {
+		if d.Name() == name {
+			return d, nil
+		}
+		known = append(known, d.Name())
+	}
+	return nil, fmt.Errorf("%q is not one of %s", name, strings.Join(known, ", "))
+}
+
+// end is the first instant after the day as of which everything is judged.
+func (s settings) end() time.Time { return (s.asOf + 1).Start(s.zone) }
+
+// begin is the first instant whose labels the files must bill.
+func (s settings) begin() time.Time {
+	if s.since == 0 {
+		return time.Time{}
+	}
+	return s.since.Start(s.zone)
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"waybill/reconcile/invoice"
+)
+
+// headSize is enough to see a header in.
+const headSize = 8 << 10
+
+// inputFile is one invoice file.
+type inputFile struct {
+	path string
+	// name is how outputs call it: without its folder, which differs from machine to machine.
+	name    string
+	sha256  string
+	dialect invoice.Dialect
+
+	// refused is set for a file that is not read.
+	refused *invoice.FileError
+
+	lines    int64
+	rejected int64
+	ignored  []string
+}
+
+// openFiles finds the files and looks at each, in an order that does not depend on how they were
+// named on the command line. No file at all is an error: an empty folder is not a clean invoice.
+func openFiles(s settings) ([]*inputFile, error) {
+	paths, err := expand(s.files)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) == 0 {
+		return nil, inputError(fmt.Errorf("no *.csv file in %s: fetch the invoices first", strings.Join(s.files, ", ")))
+	}
+	var files []*inputFile
+	for _, path := range paths {
+		f := &inputFile{path: path, name: filepath.Base(path)}
+		if err := f.look(s.dialect); err != nil && !errors.As(err, &f.refused) {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	slices.SortFunc(files, func(a, b *inputFile) int {
+		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.sha256, b.sha256))
+	})
+	for i := 1; i < len(files); i++ {
+		a, b := files[i-1], files[i]
+		if a.name == b.name && a.sha256 != b.sha256 {
+			return nil, usageError(fmt.Errorf("%s and %s bear one name: rename one, findings name files by it",
+				a.path, b.path))
+		}
+	}
+	return files, nil
+}
+
+// expand replaces folders by the files in them. Naming a file twice is naming it once.
+func expand(args []string) ([]string, error) {
+	var paths []string
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		if err != nil || !info.IsDir() {
+			// A file that cannot be looked at is reported when it is opened.
+			paths = append(paths, filepath.Clean(arg))
+			continue
+		}
+		entries, err := os.ReadDir(arg)
+		if err != nil {
+			return nil, inputError(fmt.Errorf("listing %s: %w", arg, err))
+		}
+		for _, e := range entries {
+			if strings.EqualFold(filepath.Ext(e.Name()), ".csv") && !e.IsDir() {
+				paths = append(paths, filepath.Join(arg, e.Name()))
+			}
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths), nil
+}
+
+// look reads a file once, for its identity and its dialect.
+func (f *inputFile) look(forced invoice.Dialect) error {
+	file, err := f.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	var head bytes.Buffer
+	sum := sha256.New()
+	if _, err := io.CopyN(io.MultiWriter(&head, sum), file, headSize); err != nil && !errors.Is(err, io.EOF) {
+		return unreadable(err)
+	}
+	if _, err := io.Copy(sum, file); err != nil {
+		return unreadable(err)
+	}
+	f.sha256 = hex.EncodeToString(sum.Sum(nil))
+	if f.dialect = forced; forced != nil {
+		return nil
+	}
+	for _, d := range dialects() {
+		if d.Detect(head.Bytes()) {
+			f.dialect = d
+			return nil
+		}
+	}
+	if head.Len() == 0 {
+		return &invoice.FileError{Fault: invoice.FileEmpty, Advice: "the file is empty: fetch the invoice again"}
+	}
+	return &invoice.FileError{
+		Fault: invoice.FileUnreadable,
+		Advice: "the file is in no format we know: name its format with --format to see what is missing, " +
+			"or convert it to the neutral CSV of docs/reconcile.md",
+	}
+}
+
+func (f *inputFile) open() (*os.File, error) {
+	// Looked at before it is opened: opening a pipe would wait for its other end.
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &invoice.FileError{
+			Fault: invoice.FileUnreadable, Advice: "it is no regular file: save the invoice to a file first",
+		}
+	}
+	file, err := os.Open(f.path)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return file, nil
+}
+
+// read gives the file's rows to a sink, and proves that they are those of the file looked at.
+func (f *inputFile) read(sink invoice.Sink) error {
+	file, err := f.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	sum := sha256.New()
+	if err := f.dialect.Read(io.TeeReader(file, sum), sink); err != nil {
+		return err
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != f.sha256 {
+		return &invoice.FileError{
+			Fault: invoice.FileUnreadable, Advice: "the file changed while it was read: run again when it is complete",
+		}
+	}
+	return nil
+}
+
+// unreadable says why a file cannot be read, without its path, which outputs must not depend on.
+func unreadable(err error) *invoice.FileError {
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		err = pathError.Err
+	}
+	return &invoice.FileError{Fault: invoice.FileUnreadable, Advice: "the file cannot be read: " + err.Error()}
+}

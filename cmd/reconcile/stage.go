@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"waybill/carrier"
+	"waybill/reconcile"
+	"waybill/reconcile/invoice"
+)
+
+// batchLines is how many lines are held in memory on their way to the database.
+const batchLines = 4096
+
+// stageTable makes the table that lines are staged in. The database sorts and joins a million of
+// them on disk where we would have to hold them. Temporary: no other session sees it, nothing of
+// it is logged, and it goes with the connection.
+const stageTable = `
+	CREATE TEMPORARY TABLE staged_lines (
+		file_no       integer NOT NULL,
+		row_no        integer NOT NULL,
+		account       text NOT NULL,
+		invoice_no    text NOT NULL,
+		invoice_date  integer NOT NULL,
+		line_no       text NOT NULL,
+		kind          text NOT NULL,
+		tracking_no   text NOT NULL,
+		reference     text NOT NULL,
+		ship_date     integer NOT NULL,
+		charge_text   text NOT NULL,
+		cents         bigint NOT NULL,
+		currency      text NOT NULL,
+		stated_cents  bigint NOT NULL
+	)`
+
+var stageColumns = []string{
+	"file_no", "row_no", "account", "invoice_no", "invoice_date", "line_no", "kind", "tracking_no",
+	"reference", "ship_date", "charge_text", "cents", "currency", "stated_cents",
+}
+
+// stage brings the lines of all files into the database, and sets aside the copies of invoices
+// that do not count.
+func (r *reconciliation) stage(ctx context.Context) error {
+	if _, err := r.conn.Exec(ctx, stageTable); err != nil {
+		return fmt.Errorf("making the table that lines are staged in: %w", err)
+	}
+	for number, f := range r.files {
+		if err := r.stageFile(ctx, number, f); err != nil {
+			return err
+		}
+	}
+	aside, findings := r.ledger.Settle()
+	for _, copied := range aside {
+		if _, err := r.conn.Exec(ctx, `
+			DELETE FROM staged_lines
+			WHERE file_no = $1
+				AND account = $2
+				AND invoice_no = $3
+				AND currency = $4`,
+			copied.File, copied.Account, copied.InvoiceNo, copied.Currency); err != nil {
+			return fmt.Errorf("setting aside invoice %s: %w", copied.InvoiceNo, err)
+		}
+	}
+	for _, f := range findings {
+		if err := r.find(f); err != nil {
+			return err
+		}
+	}
+	// Without statistics the planner takes the table for small.
+	if _, err := r.conn.Exec(ctx, `ANALYZE staged_lines`); err != nil {
+		return fmt.Errorf("counting the staged lines: %w", err)
+	}
+	return nil
+}
+
+// stageFile stages one file. A file that breaks off keeps the lines read before, and its finding
+// says that they are not all.
+func (r *reconciliation) stageFile(ctx context.Context, number int, f *inputFile) error {
+	if f.refused == nil {
+		s := &stager{reconciliation: r, ctx: ctx, number: number, file: f}
+		err := f.read(s)
+		if s.err == nil {
+			s.flush()
+		}
+		if s.err != nil {
+			return fmt.Errorf("staging %s: %w", f.name, s.err)
+		}
+		if err != nil {
+			f.refused = refusal(err)
+		}
+	}
+	switch {
+	case f.refused != nil:
+		return r.find(reconcile.AboutFile(f.name, f.refused))
+	case f.lines+f.rejected == 0:
+		f.refused = &invoice.FileError{Fault: invoice.FileEmpty, Advice: "the file has no rows below its header"}
+		return r.find(reconcile.AboutFile(f.name, f.refused))
+	}
+	return nil
+}
+
+// refusal takes any error of reading for the file's.
+func refusal(err error) *invoice.FileError {
+	var refused *invoice.FileError
+	if !errors.As(err, &refused) {
+		refused = unreadable(err)
+	}
+	return refused
+}
+
+// stager is the sink of one file.
+type stager struct {
+	*reconciliation
+	ctx    context.Context //nolint:containedctx // Sinks are called without one.
+	number int
+	file   *inputFile
+	batch  [][]any
+	// err is an error of ours, as opposed to the file's.
+	err error
+}
+
+// Line implements [invoice.Sink].
+func (s *stager) Line(l invoice.Line) error {
+	l.Source.File = s.file.name
+	if l.Carrier != s.settings.carrier {
+		return s.Reject(invoice.Rejection{
+			Source: l.Source,
+			Fault:  invoice.RowForeign,
+			Column: "carrier",
+			Advice: "the row is another carrier's than --carrier: reconcile one carrier at a time",
+		})
+	}
+	s.file.lines++
+	s.ledger.Take(s.number, l)
+	s.batch = append(s.batch, []any{
+		s.number, l.Source.Row, l.Account, l.InvoiceNo, int32(l.InvoiceDate), l.LineNo, string(l.Kind),
+		l.TrackingNo, l.Reference, int32(l.ShipDate), l.Text, l.Amount.Cents, l.Amount.Currency,
+		l.StatedCents,
+	})
+	if len(s.batch) == batchLines {
+		s.flush()
+	}
+	return s.err
+}
+
+// Reject implements [invoice.Sink].
+func (s *stager) Reject(rejection invoice.Rejection) error {
+	rejection.Source.File = s.file.name
+	s.file.rejected++
+	s.err = s.find(reconcile.AboutRow(rejection))
+	return s.err
+}
+
+// Ignored implements [invoice.Sink].
+func (s *stager) Ignored(columns []string) { s.file.ignored = columns }
+
+func (s *stager) flush() {
+	_, s.err = s.conn.CopyFrom(s.ctx, pgx.Identifier{"staged_lines"}, stageColumns, pgx.CopyFromRows(s.batch))
+	s.batch = s.batch[:0]
+}
+
+// lineQuery reads the staged lines in the order that groups are made in, each with the intent that
+// its reference names.
+const lineQuery = `
+	SELECT
+		s.file_no,
+		s.row_no,
+		s.account,
+		s.invoice_no,
+		s.invoice_date,
+		s.line_no,
+		s.kind,
+		s.tracking_no,
+		s.reference,
+		s.ship_date,
+		s.charge_text,
+		s.cents,
+		s.currency,
+		s.stated_cents,
+		coalesce(i.intent_id::text, ''),
+		coalesce(i.order_id, 0),
+		coalesce(i.parcel_no, 0),
+		coalesce(i.label_version, 0),
+		coalesce(i.caller_id, ''),
+		i.label_id IS NOT NULL
+	FROM staged_lines s
+	LEFT JOIN label_intents i ON i.reference = s.reference AND i.carrier = $1
+	ORDER BY
+		-- Byte by byte, as Go compares.
+		s.tracking_no COLLATE "C",
+		s.account COLLATE "C",
+		s.invoice_no COLLATE "C",
+		s.line_no COLLATE "C",
+		s.file_no,
+		s.row_no`
+
+// scanCharge reads a row of lineQuery.
+func (r *reconciliation) scanCharge(row pgx.CollectableRow) (reconcile.Charge, error) {
+	var (
+		c       reconcile.Charge
+		h       reconcile.Hint
+		file    int
+		dates   [2]int32
+		kind    string
+		charged carrier.Money
+	)
+	err := row.Scan(&file, &c.Source.Row, &c.Account, &c.InvoiceNo, &dates[0], &c.LineNo, &kind,
+		&c.TrackingNo, &c.Reference, &dates[1], &c.Text, &charged.Cents, &charged.Currency, &c.StatedCents,
+		&h.IntentID, &h.OrderID, &h.ParcelNo, &h.LabelVersion, &h.CallerID, &h.Labelled)
+	if err != nil {
+		return c, fmt.Errorf("reading a staged line: %w", err)
+	}
+	c.Source.File, c.Carrier = r.files[file].name, r.settings.carrier
+	c.Kind, c.Amount = invoice.Kind(kind), charged
+	c.InvoiceDate, c.ShipDate = invoice.Date(dates[0]), invoice.Date(dates[1])
+	if h.IntentID != "" {
+		c.Hint = &h
+	}
+	return c, nil
+}
