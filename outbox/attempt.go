@@ -135,8 +135,10 @@ func (b *Buyer) stayAway(c claimed) error {
 	}
 }
 
-// claim takes a lease on an intent.
+// claim takes a lease on an intent. It waits for the answer even when the job's context ends: a lease
+// that nobody knows of would put an intent in doubt for nothing.
 func (o *Outbox) claim(ctx context.Context, id uuid.UUID, caps carrier.Capabilities) (claimed, error) {
+	ctx = context.WithoutCancel(ctx)
 	token, err := uuid.NewRandom()
 	if err != nil {
 		return claimed{}, fmt.Errorf("making a lease token: %w", err)

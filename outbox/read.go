@@ -62,7 +62,8 @@ func (o *Outbox) LabelsByOrder(ctx context.Context, callerID string, orderID int
 	}
 	labels, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Label, error) {
 		var l Label
-		return l, row.Scan(l.targets()...)
+		err := row.Scan(l.targets()...)
+		return l, err
 	})
 	return labels, readError("labels", err)
 }

@@ -100,7 +100,8 @@ func (o *Outbox) insertLost(ctx context.Context) (int, error) {
 		}
 		jobs, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (BuyLabel, error) {
 			var job BuyLabel
-			return job, row.Scan(&job.IntentID, &job.Carrier)
+			err := row.Scan(&job.IntentID, &job.Carrier)
+			return job, err
 		})
 		if err != nil {
 			return err

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"waybill/outbox"
+)
+
+// riverSettings are what River is told about our attempts.
+type riverSettings struct {
+	config     river.Config
+	maxWorkers int
+}
+
+// riverSettings derives River's clocks from the longest lease: River's own time-outs and rescue are
+// a backstop, never what decides. Polling is short because nothing notifies: a NOTIFY per insert is
+// a lock that all committers share, and a lost one costs a second.
+func (w *worker) riverSettings(leases map[string]time.Duration) riverSettings {
+	longest := w.settings.Lease
+	for _, d := range leases {
+		longest = max(longest, d)
+	}
+	return riverSettings{
+		maxWorkers: w.settings.MaxWorkers,
+		config: river.Config{
+			Logger:               outbox.RiverLogger(w.logger),
+			JobTimeout:           longest,
+			JobStuckThreshold:    longest,
+			RescueStuckJobsAfter: 2 * longest,
+			// Completed jobs say nothing that the intents do not say better, and a small table is a
+			// fast one.
+			CompletedJobRetentionPeriod: 5 * time.Minute,
+			CancelledJobRetentionPeriod: 24 * time.Hour,
+			DiscardedJobRetentionPeriod: 7 * 24 * time.Hour,
+			PollOnly:                    true,
+			// The indexes that migrations/0003 leaves.
+			ReindexerIndexNames: []string{
+				"river_job_pkey",
+				"river_job_prioritized_fetching_index",
+				"river_job_state_and_finalized_at_index",
+				"river_job_unique_idx",
+			},
+		},
+	}
+}
+
+const (
+	fetchCooldown = 20 * time.Millisecond
+	fetchPoll     = 25 * time.Millisecond
+)
+
+func newRiver(pool *pgxpool.Pool, buyer *outbox.Buyer, s riverSettings) (*river.Client[pgx.Tx], error) {
+	workers := river.NewWorkers()
+	if err := river.AddWorkerSafely(workers, buyer); err != nil {
+		return nil, fmt.Errorf("registering the buyer: %w", err)
+	}
+	// A new name for every process: a restart must not be taken for the process that died. Short,
+	// because it is written with every fetched job.
+	id, err := uuid.NewRandom()
+	if err != nil {
+		return nil, fmt.Errorf("naming the worker: %w", err)
+	}
+	cfg := s.config
+	cfg.ID = "worker-" + id.String()[:8]
+	cfg.Workers = workers
+	cfg.Queues = map[string]river.QueueConfig{outbox.Queue: {
+		MaxWorkers:        s.maxWorkers,
+		FetchCooldown:     fetchCooldown,
+		FetchPollInterval: fetchPoll,
+	}}
+	client, err := river.NewClient(riverpgxv5.New(pool), &cfg)
+	if err != nil {
+		return nil, fmt.Errorf("making the River client: %w", err)
+	}
+	return client, nil
+}

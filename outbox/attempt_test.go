@@ -1,0 +1,535 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/riverqueue/river"
+	"github.com/stretchr/testify/require"
+
+	"waybill/carrier"
+)
+
+var (
+	byLookup = carrier.Capabilities{Lookup: &carrier.Lookup{Lag: time.Second, Processing: 2 * time.Second}}
+	blind    = carrier.Capabilities{}
+	both     = carrier.Capabilities{Key: keyed.Key, Lookup: byLookup.Lookup}
+
+	unknown   = carrier.Result{Outcome: carrier.Unknown, Code: "timeout"}
+	notBought = carrier.Result{Outcome: carrier.NotBought, Code: "busy"}
+	rejected  = carrier.Result{Outcome: carrier.Rejected, Code: "bad_address", Message: "No such street."}
+
+	classes = map[string]carrier.Capabilities{"Keyed": keyed, "Lookup": byLookup, "Blind": blind, "KeyedWithLookup": both}
+)
+
+// requireSnooze is for attempts that come back later without costing one.
+func requireSnooze(t *testing.T, err error) time.Duration {
+	t.Helper()
+	var snooze *river.JobSnoozeError
+	require.ErrorAs(t, err, &snooze)
+	return snooze.Duration
+}
+
+// requireRetry is for attempts that River retries after the back-off.
+func requireRetry(t *testing.T, err error) {
+	t.Helper()
+	var snooze *river.JobSnoozeError
+	require.Error(t, err)
+	require.NotErrorAs(t, err, &snooze)
+}
+
+func TestPurchase(t *testing.T) {
+	t.Parallel()
+	for name, caps := range classes {
+		t.Run("BoughtAtOnce/"+name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, caps)
+			s, id := b.accepted()
+			require.NoError(t, b.work(id))
+			require.Equal(t, row{State: Purchased, Attempts: 1, Calls: 1, KeyState: "completed", Labels: 1, Jobs: 1}, b.row(id))
+			require.NoError(t, b.work(id), "a job that runs again finds nothing to do")
+			require.Equal(t, 1, b.carrier.callCount())
+
+			a := b.accept(s)
+			require.Equal(t, Final, a.Kind)
+			require.Equal(t, http.StatusCreated, a.Status)
+			label, err := b.box.Label(t.Context(), s.CallerID, a.LabelID)
+			require.NoError(t, err)
+			require.Equal(t, string(label.Encode()), string(a.Body))
+			document, err := b.box.Document(t.Context(), s.CallerID, a.LabelID)
+			require.NoError(t, err)
+			require.Equal(t, "%PDF for "+reference(id), string(document.Content))
+			require.Equal(t, "carrier:fulfilment:"+s.Key, b.carrier.calls[0].CarrierKey)
+			require.Equal(t, s.Shipment, b.carrier.calls[0].Shipment)
+		})
+
+		t.Run("RejectedIsFinalAndSaved/"+name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, caps)
+			b.carrier.will(reply{answer: rejected})
+			s, id := b.accepted()
+			require.NoError(t, b.work(id))
+			require.Equal(t, row{State: Rejected, Attempts: 1, Calls: 1, KeyState: "completed", Jobs: 1}, b.row(id))
+			a := b.accept(s)
+			require.Equal(t, http.StatusUnprocessableEntity, a.Status)
+			require.Contains(t, string(a.Body), `"carrier_code":"bad_address"`)
+			require.Contains(t, string(a.Body), `"instance":"`+s.RequestID+`"`)
+		})
+
+		t.Run("NotBoughtIsTriedAgain/"+name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, caps)
+			b.carrier.will(reply{answer: notBought}, reply{answer: notBought})
+			_, id := b.accepted()
+			requireRetry(t, b.work(id))
+			require.Equal(t, row{State: Pending, Attempts: 1, Calls: 1, Refusals: 1, KeyState: "started", Jobs: 1}, b.row(id))
+			b.workUntilSettled(id)
+			require.Equal(t, row{State: Purchased, Attempts: 3, Calls: 3, Refusals: 2, KeyState: "completed", Labels: 1, Jobs: 1}, b.row(id))
+		})
+
+		t.Run("RetryAfterIsObeyedAndCostsNoAttempt/"+name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, caps, func(c *Config) { c.Policy.MaxCalls = 2 })
+			busy := carrier.Result{Outcome: carrier.NotBought, RetryAfter: 7 * time.Second}
+			b.carrier.will(reply{answer: busy}, reply{answer: busy}, reply{answer: busy})
+			_, id := b.accepted()
+			for range 3 {
+				require.Equal(t, 7*time.Second, requireSnooze(t, b.work(id)))
+			}
+			require.NoError(t, b.work(id))
+			require.Equal(t, row{State: Purchased, Attempts: 4, Calls: 4, Deferrals: 3, KeyState: "completed", Labels: 1, Jobs: 1}, b.row(id))
+		})
+
+		t.Run("AttemptsSpentWithProofIsFailed/"+name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, caps, func(c *Config) { c.Policy.MaxCalls = 2 })
+			b.carrier.will(reply{answer: notBought}, reply{answer: notBought})
+			s, id := b.accepted()
+			b.workUntilSettled(id)
+			require.Equal(t, row{State: Failed, Attempts: 2, Calls: 2, Refusals: 2, KeyState: "completed", Jobs: 1}, b.row(id))
+			a := b.accept(s)
+			require.Equal(t, http.StatusBadGateway, a.Status)
+			require.Contains(t, string(a.Body), `"code":"carrier_unavailable"`)
+		})
+	}
+}
+
+func TestUnknownOutcome(t *testing.T) {
+	t.Parallel()
+
+	t.Run("KeyedCallsAgainWithTheSameKeyAndBody", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed)
+		b.carrier.will(reply{charge: true, answer: unknown}, reply{charge: true, answer: unknown})
+		_, id := b.accepted()
+		requireRetry(t, b.work(id))
+		require.Equal(t, row{State: Pending, Attempts: 1, Calls: 1, OpenCalls: 1, KeyState: "started", Jobs: 1}, b.row(id))
+		b.workUntilSettled(id)
+		require.Equal(t, Purchased, b.row(id).State)
+		require.Equal(t, 1, b.carrier.charges())
+		require.Len(t, b.carrier.calls, 3)
+		require.Equal(t, b.carrier.calls[0], b.carrier.calls[2])
+	})
+
+	t.Run("KeyedPastItsWindowIsNeverCalledAgain", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed)
+		b.carrier.will(reply{charge: true, answer: unknown})
+		_, id := b.accepted()
+		requireRetry(t, b.work(id))
+		b.age(id, keyed.Key.Window)
+		require.NoError(t, b.work(id))
+		require.Equal(t, 1, b.carrier.callCount())
+		r := b.row(id)
+		require.Equal(t, InDoubt, r.State)
+		require.Equal(t, SettledByPerson, r.SettledBy)
+	})
+
+	t.Run("KeyedRefusalAfterAnUnknownSaysNothingOfTheFirstCall", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, both)
+		b.carrier.will(reply{charge: true, answer: unknown}, reply{answer: rejected})
+		_, id := b.accepted()
+		requireRetry(t, b.work(id))
+		requireSnooze(t, b.work(id))
+		require.Equal(t, InDoubt, b.row(id).State)
+		b.workUntilSettled(id)
+		require.Equal(t, Purchased, b.row(id).State)
+		require.Equal(t, 2, b.carrier.callCount(), "the look-up settled it")
+	})
+
+	t.Run("KeyedRefusalAfterAnUnknownWithoutLookupWaitsForAPerson", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed)
+		b.carrier.will(reply{charge: true, answer: unknown}, reply{answer: rejected})
+		_, id := b.accepted()
+		b.workUntilSettled(id)
+		r := b.row(id)
+		require.Equal(t, InDoubt, r.State)
+		require.Equal(t, SettledByPerson, r.SettledBy)
+		require.Equal(t, "started", r.KeyState)
+	})
+
+	t.Run("LookupAdoptsWhatItFinds", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, byLookup)
+		b.carrier.will(reply{charge: true, answer: unknown})
+		s, id := b.accepted()
+		requireSnooze(t, b.work(id))
+		require.Equal(t, InDoubt, b.row(id).State)
+		require.Equal(t, Answer{Kind: Doubtful, IntentID: id}, b.accept(s))
+		require.NoError(t, b.work(id))
+		require.Equal(t, Purchased, b.row(id).State)
+		require.Equal(t, 1, b.carrier.callCount())
+		require.Equal(t, 1, b.carrier.charges())
+		require.Equal(t, 1, b.count(`SELECT count(*) FROM labels WHERE intent_id = $1 AND learned_by = 'lookup'`, id))
+	})
+
+	t.Run("LookupCallsAgainOnlyAfterTheQuietPeriod", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, byLookup)
+		b.carrier.will(reply{answer: unknown})
+		_, id := b.accepted()
+		requireSnooze(t, b.work(id))
+		requireSnooze(t, b.work(id))
+		for range 5 { // at once again: too early even to look
+			requireSnooze(t, b.work(id))
+		}
+		require.Equal(t, 1, b.carrier.finds)
+		// A quiet period of three seconds, looked into every second: only the look-up that sees its
+		// end allows another call.
+		for range 3 {
+			require.Equal(t, 1, b.carrier.callCount())
+			b.age(id, time.Second)
+			requireSnooze(t, b.work(id))
+		}
+		require.Equal(t, 4, b.carrier.finds)
+		require.NoError(t, b.work(id))
+		require.Equal(t, Purchased, b.row(id).State)
+		require.Equal(t, 2, b.carrier.callCount())
+		require.Equal(t, 0, b.row(id).OpenCalls)
+	})
+
+	t.Run("LookupWithAStaleLastLookLooksAgainBeforeItCalls", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, byLookup)
+		b.carrier.will(reply{answer: unknown})
+		_, id := b.accepted()
+		requireSnooze(t, b.work(id))
+		for range 5 {
+			b.age(id, byLookup.Lookup.QuietPeriod())
+			requireSnooze(t, b.work(id))
+		}
+		finds := b.carrier.finds
+		b.age(id, byLookup.Lookup.QuietPeriod())
+		requireSnooze(t, b.work(id))
+		require.Equal(t, finds+1, b.carrier.finds)
+		require.Equal(t, 1, b.carrier.callCount())
+	})
+
+	t.Run("LookupThatFailsProvesNothing", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, byLookup)
+		b.carrier.will(reply{charge: true, answer: unknown})
+		_, id := b.accepted()
+		requireSnooze(t, b.work(id))
+		b.carrier.findErr = errors.New("gateway timeout")
+		for range 5 {
+			b.age(id, byLookup.Lookup.QuietPeriod())
+			requireSnooze(t, b.work(id))
+		}
+		require.Equal(t, 0, b.row(id).EmptyLookups)
+		b.carrier.findErr = nil
+		require.NoError(t, b.work(id))
+		require.Equal(t, 1, b.carrier.charges())
+	})
+
+	t.Run("BlindIsNeverCalledAgain", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, blind)
+		b.carrier.will(reply{charge: true, answer: unknown})
+		s, id := b.accepted()
+		require.NoError(t, b.work(id))
+		require.NoError(t, b.work(id))
+		require.Equal(t, row{
+			State: InDoubt, SettledBy: SettledByPerson, Attempts: 1, Calls: 1, OpenCalls: 1,
+			KeyState: "started", Jobs: 1,
+		}, b.row(id))
+		require.Equal(t, 1, b.carrier.callCount())
+		require.Equal(t, Answer{Kind: Doubtful, IntentID: id, parked: true}, b.accept(s))
+		require.NoError(t, b.box.Gauge(t.Context()))
+		require.InDelta(t, 1, value(b.box.cfg.Metrics.intents.WithLabelValues("in_doubt")), 0)
+	})
+
+	t.Run("BoughtAbovePriceWaitsForAPerson", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, both)
+		dear := carrier.Label{ID: "L9", TrackingNo: "GRD9", Cost: carrier.Money{Cents: 99900, Currency: "USD"}}
+		b.carrier.will(reply{answer: carrier.Result{Outcome: carrier.Unknown, Code: carrier.CodeOverPrice, Label: &dear}})
+		_, id := b.accepted()
+		require.NoError(t, b.work(id))
+		require.Equal(t, SettledByPerson, b.row(id).SettledBy)
+		require.Equal(t, 1, b.count(`SELECT count(*) FROM carrier_calls
+			WHERE intent_id = $1 AND carrier_label_id = 'L9' AND tracking_no = 'GRD9' AND cost_cents = 99900`, id))
+	})
+}
+
+// A worker that is killed leaves its lease behind: these take it over.
+func TestTakeover(t *testing.T) {
+	t.Parallel()
+
+	// die kills an attempt, as it were, between the charge and the commit: its lease stays.
+	die := func(b *testBundle, id uuid.UUID, charge bool) {
+		c, err := b.box.claim(b.t.Context(), id, b.carrier.caps)
+		require.NoError(b.t, err)
+		require.Equal(b.t, granted, c.status)
+		if charge {
+			b.carrier.mu.Lock()
+			b.carrier.charge(carrier.Purchase{
+				CarrierKey: carrierKey(c.lease.slot.caller, c.lease.slot.key), Reference: c.order.reference,
+				Shipment: carrier.Shipment{Service: "ground", WeightG: 1450, Format: carrier.PDF},
+			})
+			b.carrier.mu.Unlock()
+		}
+	}
+
+	for name, caps := range classes {
+		for _, charge := range []bool{true, false} {
+			t.Run(name+"/Charged="+map[bool]string{true: "yes", false: "no"}[charge], func(t *testing.T) {
+				t.Parallel()
+				b := setup(t, caps)
+				_, id := b.accepted()
+				die(b, id, charge)
+				wait := requireSnooze(t, b.work(id))
+				require.Positive(t, wait, "the lease is respected while it lasts")
+				require.LessOrEqual(t, wait, b.box.cfg.Lease)
+
+				b.expireLease(id)
+				b.age(id, b.box.cfg.Lease)
+				for range 20 {
+					if b.work(id) == nil {
+						break
+					}
+					b.age(id, time.Second)
+				}
+				if caps.Key == nil && caps.Lookup == nil {
+					require.Equal(t, SettledByPerson, b.row(id).SettledBy)
+					require.Zero(t, b.carrier.callCount())
+					return
+				}
+				require.Equal(t, Purchased, b.row(id).State)
+				require.Equal(t, 1, b.carrier.charges())
+				require.InDelta(t, 1, value(b.box.cfg.Metrics.takeovers), 0)
+			})
+		}
+	}
+}
+
+// An attempt that outlives its lease finds another one in its place.
+func TestLostLease(t *testing.T) {
+	t.Parallel()
+
+	// overtaken runs an attempt whose lease ends during the call; meanwhile does what happens then.
+	overtaken := func(b *testBundle, id uuid.UUID, meanwhile func()) error {
+		var overtook atomic.Bool // not sync.Once: the overtaking attempt calls the carrier too
+		b.carrier.onCall = func() {
+			if overtook.CompareAndSwap(false, true) {
+				b.expireLease(id)
+				meanwhile()
+			}
+		}
+		return b.work(id)
+	}
+
+	t.Run("WritesNothingButEvidence", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed)
+		b.carrier.will(reply{answer: rejected})
+		_, id := b.accepted()
+		require.NoError(t, overtaken(b, id, func() {
+			_, err := b.box.claim(t.Context(), id, keyed) // the new holder is still at it
+			require.NoError(t, err)
+		}))
+		r := b.row(id)
+		require.Equal(t, Pending, r.State)
+		require.Equal(t, "started", r.KeyState)
+		require.True(t, r.Leased)
+		require.InDelta(t, 1, value(b.box.cfg.Metrics.lostLeases), 0)
+		require.Equal(t, 1, b.count(`SELECT count(*) FROM carrier_calls
+			WHERE intent_id = $1 AND reason = 'lost_lease' AND outcome = 'rejected'`, id))
+	})
+
+	t.Run("AfterTheEndIsTooLate", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed)
+		s, id := b.accepted()
+		second := setupOn(t, b.db, b.carrier)
+		require.NoError(t, overtaken(b, id, func() { second.workUntilSettled(id) }))
+		require.Equal(t, Purchased, b.row(id).State)
+		require.Equal(t, 1, b.row(id).Labels)
+		require.Equal(t, 1, b.carrier.charges())
+		require.Equal(t, Final, b.accept(s).Kind)
+	})
+
+	t.Run("ALateBoughtSettlesADoubtThatNobodyHolds", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, blind)
+		s, id := b.accepted()
+		second := setupOn(t, b.db, b.carrier)
+		require.NoError(t, overtaken(b, id, func() {
+			require.NoError(t, second.work(id))
+			require.Equal(t, InDoubt, b.row(id).State)
+		}))
+		require.Equal(t, Purchased, b.row(id).State)
+		require.Equal(t, Final, b.accept(s).Kind)
+		require.Equal(t, 1, b.carrier.callCount())
+		require.Equal(t, 1, b.count(`SELECT count(*) FROM labels WHERE learned_by = 'late_call'`))
+	})
+
+	t.Run("ALateBoughtWaitsForTheHolderToEnd", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, byLookup)
+		b.carrier.hidden = true
+		_, id := b.accepted()
+		require.NoError(t, overtaken(b, id, func() {
+			c, err := b.box.claim(t.Context(), id, byLookup)
+			require.NoError(t, err)
+			require.Equal(t, lookupStep, c.plan.step)
+			go func() { // the look-up ends while the label is being offered
+				_, err := b.box.completing.Do(context.WithoutCancel(t.Context()), completeItem{
+					lease: c.lease, order: c.order, began: c.before.now,
+					conclusion: concludeLookup(carrier.Shipment{}, "", nil, nil, *byLookup.Lookup, b.box.cfg.Policy),
+				})
+				require.NoError(t, err)
+			}()
+		}))
+		require.Equal(t, Purchased, b.row(id).State)
+		require.Equal(t, 1, b.carrier.charges())
+	})
+}
+
+func TestCompleteBatch(t *testing.T) {
+	t.Parallel()
+
+	t.Run("RunTwiceStoresOnce", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, both)
+		var items []completeItem
+		for _, res := range []carrier.Result{{Outcome: carrier.Bought}, rejected, notBought, unknown} {
+			_, id := b.accepted()
+			c, err := b.box.claim(t.Context(), id, both)
+			require.NoError(t, err)
+			if res.Outcome == carrier.Bought {
+				label := b.carrier.charge(carrier.Purchase{Reference: c.order.reference, CarrierKey: id.String()})
+				label.Service, res.Label = "ground", &label
+			}
+			items = append(items, completeItem{
+				lease: c.lease, order: c.order, account: "SIM-1", began: c.before.now, boughtAt: c.before.now,
+				labelID: uuid.Must(uuid.NewV7()), conclusion: concludeCall(c.before, res, both, b.box.cfg.Policy),
+			})
+		}
+		want := []completion{stored, stored, stored, stored}
+		for range 2 {
+			got, err := b.box.completeAll(t.Context(), items)
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+		}
+		require.Equal(t, 1, b.count(`SELECT count(*) FROM labels`))
+		require.Equal(t, 3, b.count(`SELECT count(*) FROM carrier_calls`))
+		require.Equal(t, 1, b.count(`SELECT refusals FROM label_intents WHERE intent_id = $1`, items[2].lease.intentID))
+	})
+
+	t.Run("ALabelThatCannotBeStoredPutsItsIntentInDoubtAlone", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed)
+		_, first := b.accepted()
+		require.NoError(t, b.work(first))
+		var taken string
+		require.NoError(t, b.db.QueryRow(t.Context(), `SELECT carrier_label_id FROM labels`).Scan(&taken))
+		stolen := carrier.Label{
+			ID: taken, TrackingNo: "GRD7", Service: "ground", Cost: carrier.Money{Cents: 1, Currency: "USD"},
+			Document: carrier.Document{Format: carrier.PDF, Content: []byte("x")},
+		}
+		b.carrier.will(reply{answer: carrier.Result{Outcome: carrier.Bought, Label: &stolen}})
+		_, second := b.accepted()
+		require.NoError(t, b.work(second))
+		require.Equal(t, SettledByPerson, b.row(second).SettledBy)
+		require.Equal(t, 1, b.count(`SELECT count(*) FROM carrier_calls
+			WHERE intent_id = $1 AND outcome = 'bought' AND carrier_code = 'labels_carrier_label'`, second))
+	})
+}
+
+// A claim whose commit went through although its reply was lost is run again.
+func TestClaimRunTwiceCountsOneCall(t *testing.T) {
+	t.Parallel()
+	b := setup(t, blind)
+	_, id := b.accepted()
+	items := []claimItem{{intentID: id, token: uuid.New(), caps: blind}}
+	first, err := b.box.claimAll(t.Context(), items)
+	require.NoError(t, err)
+	again, err := b.box.claimAll(t.Context(), items)
+	require.NoError(t, err)
+	for _, c := range []claimed{first[0], again[0]} {
+		require.Equal(t, granted, c.status)
+		require.Equal(t, callStep, c.plan.step)
+		require.Zero(t, c.before.openCalls)
+		require.Zero(t, c.before.calls)
+		require.False(t, c.tookOver)
+	}
+	require.Equal(t, 1, b.row(id).Calls)
+	require.Equal(t, 1, b.row(id).OpenCalls)
+}
+
+func TestOneLeaseAtATime(t *testing.T) {
+	t.Parallel()
+	b := setup(t, keyed)
+	second := setupOn(t, b.db, b.carrier)
+	_, id := b.accepted()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	statuses := map[claimStatus]int{}
+	for i := range 32 {
+		box := []*Outbox{b.box, second.box}[i%2]
+		wg.Go(func() {
+			c, err := box.claim(t.Context(), id, keyed)
+			require.NoError(t, err)
+			mu.Lock()
+			statuses[c.status]++
+			mu.Unlock()
+		})
+	}
+	wg.Wait()
+	require.Equal(t, map[claimStatus]int{granted: 1, heldByOther: 31}, statuses)
+}
+
+func TestCallIsNotBegunWithoutRoomInTheLease(t *testing.T) {
+	t.Parallel()
+	var now time.Time
+	var mu sync.Mutex
+	clock := func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		now = now.Add(40 * time.Second) // every look at the clock finds two thirds of a lease gone
+		return now
+	}
+	b := setup(t, blind, func(c *Config) { c.Now = clock })
+	_, id := b.accepted()
+	for range 2 {
+		requireSnooze(t, b.work(id))
+	}
+	require.Zero(t, b.carrier.callCount())
+	require.Equal(t, row{State: Pending, Attempts: 2, Calls: 2, Deferrals: 2, KeyState: "started", Jobs: 1}, b.row(id))
+}
+
+func TestBuyerRefusesATimeoutThatDoesNotFitTheLease(t *testing.T) {
+	t.Parallel()
+	b := setup(t, keyed)
+	_, err := b.box.NewBuyer(map[string]Account{"sim": {Carrier: b.carrier, Timeout: 59 * time.Second}})
+	require.ErrorContains(t, err, "do not fit into the lease")
+}
