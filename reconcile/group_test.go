@@ -106,7 +106,9 @@ func TestGroupsRefusesAnUnsortedStream(t *testing.T) {
 
 func TestGroupsMayBeLeftEarly(t *testing.T) {
 	t.Parallel()
-	for range reconcile.Groups(stream(nil, charges("A", "B")...), stream(nil, labels("A", "B")...)) {
+	for g, err := range reconcile.Groups(stream(nil, charges("A", "B")...), stream(nil, labels("A", "B")...)) {
+		require.NoError(t, err)
+		require.Equal(t, "A", g.TrackingNo)
 		break
 	}
 }

@@ -112,38 +112,51 @@ func TestJudge(t *testing.T) {
 		want    told
 	}{
 		{
-			"OneChargeAtCostMatches", labels{label()}, charges{charge()},
+			"OneChargeAtCostMatches",
+			labels{label()},
+			charges{charge()},
 			told{lines{"matched 8.40"}, nil, lines{"billed"}},
 		},
 		{
-			"SecondChargeOnOneInvoice", labels{label()}, charges{charge(), charge(lineNo(2))},
+			"SecondChargeOnOneInvoice",
+			labels{label()},
+			charges{charge(), charge(lineNo(2))},
 			told{
 				lines{"matched 8.40", "duplicate 8.40"},
-				lines{"error billed_twice twice_on_one_invoice 8.40"}, lines{"billed"},
+				lines{"error billed_twice twice_on_one_invoice 8.40"},
+				lines{"billed"},
 			},
 		},
 		{
-			"SecondChargeOnAnotherInvoice", labels{label()}, charges{charge(), charge(on("INV2", "2026-03-14"))},
+			"SecondChargeOnAnotherInvoice",
+			labels{label()},
+			charges{charge(), charge(on("INV2", "2026-03-14"))},
 			told{
 				lines{"matched 8.40", "duplicate 8.40"},
-				lines{"error billed_twice charged_on_another_invoice_too 8.40"}, lines{"billed"},
+				lines{"error billed_twice charged_on_another_invoice_too 8.40"},
+				lines{"billed"},
 			},
 		},
 		{
-			"TheChargeAtCostCountsAlthoughItCameLater", labels{label()},
+			"TheChargeAtCostCountsAlthoughItCameLater",
+			labels{label()},
 			charges{charge(amount(900)), charge(on("INV2", "2026-03-14"))},
 			told{
 				lines{"duplicate 9.00", "matched 8.40"},
-				lines{"error billed_twice charged_on_another_invoice_too 9.00"}, lines{"billed"},
+				lines{"error billed_twice charged_on_another_invoice_too 9.00"},
+				lines{"billed"},
 			},
 		},
 		{
-			"RebillWithCreditIsNoDouble", labels{label()},
+			"RebillWithCreditIsNoDouble",
+			labels{label()},
 			charges{charge(), charge(on("INV2", "2026-03-14")), charge(on("INV2", "2026-03-14"), lineNo(2), amount(-840))},
 			told{lines{"cancelled 8.40", "cancelled -8.40", "matched 8.40"}, nil, lines{"billed"}},
 		},
 		{
-			"ThreeChargesAreTwoTooMany", labels{label()}, charges{charge(), charge(lineNo(2)), charge(lineNo(3))},
+			"ThreeChargesAreTwoTooMany",
+			labels{label()},
+			charges{charge(), charge(lineNo(2)), charge(lineNo(3))},
 			told{
 				lines{"matched 8.40", "duplicate 8.40", "duplicate 8.40"},
 				lines{
@@ -154,54 +167,71 @@ func TestJudge(t *testing.T) {
 			},
 		},
 		{
-			"MoreThanCost", labels{label()}, charges{charge(amount(1040))},
+			"MoreThanCost",
+			labels{label()},
+			charges{charge(amount(1040))},
 			told{
 				lines{"amount_differs 10.40"},
-				lines{"error over_billed more_than_the_label_cost 2.00"}, lines{"billed"},
+				lines{"error over_billed more_than_the_label_cost 2.00"},
+				lines{"billed"},
 			},
 		},
 		{
-			"LessThanCost", labels{label()}, charges{charge(amount(839))},
+			"LessThanCost",
+			labels{label()},
+			charges{charge(amount(839))},
 			told{
 				lines{"amount_differs 8.39"},
-				lines{"warning under_billed less_than_the_label_cost -0.01"}, lines{"billed"},
+				lines{"warning under_billed less_than_the_label_cost -0.01"},
+				lines{"billed"},
 			},
 		},
 		{
-			"OtherCurrencyIsNeverNetted", labels{label()},
+			"OtherCurrencyIsNeverNetted",
+			labels{label()},
 			charges{charge(func(c *reconcile.Charge) { c.Amount.Currency = "EUR" })},
 			told{
 				lines{"amount_differs 8.40"},
-				lines{"error currency_mismatch billed_in_another_currency 0.00"}, lines{"billed"},
+				lines{"error currency_mismatch billed_in_another_currency 0.00"},
+				lines{"billed"},
 			},
 		},
 		{
-			"AdjustmentIsForTheRecord", labels{label()},
+			"AdjustmentIsForTheRecord",
+			labels{label()},
 			charges{charge(), charge(adjustment, amount(310), on("INV3", "2026-03-21"))},
 			told{
 				lines{"matched 8.40", "adjustments 3.10"},
-				lines{"info adjustment carrier_corrected_the_price 3.10"}, lines{"billed"},
+				lines{"info adjustment carrier_corrected_the_price 3.10"},
+				lines{"billed"},
 			},
 		},
 		{
-			"AdjustmentAloneMeansBilledBefore", labels{label()}, charges{charge(adjustment, amount(-100))},
+			"AdjustmentAloneMeansBilledBefore",
+			labels{label()},
+			charges{charge(adjustment, amount(-100))},
 			told{
 				lines{"adjustments -1.00"},
-				lines{"info adjustment carrier_corrected_the_price -1.00"}, lines{"billed_before"},
+				lines{"info adjustment carrier_corrected_the_price -1.00"},
+				lines{"billed_before"},
 			},
 		},
 		{
-			"NoLabel", nil, charges{charge()},
+			"NoLabel", nil,
+			charges{charge()},
 			told{
 				lines{"no_label 8.40"},
-				lines{"error billed_no_label no_label_has_this_tracking_number 8.40"}, nil,
+				lines{"error billed_no_label no_label_has_this_tracking_number 8.40"},
+				nil,
 			},
 		},
 		{
-			"NoTrackingNumber", nil, charges{charge(func(c *reconcile.Charge) { c.TrackingNo = "" })},
+			"NoTrackingNumber", nil,
+			charges{charge(func(c *reconcile.Charge) { c.TrackingNo = "" })},
 			told{
 				lines{"no_label 8.40"},
-				lines{"error billed_no_label line_has_no_tracking_number 8.40"}, nil,
+				lines{"error billed_no_label line_has_no_tracking_number 8.40"},
+				nil,
 			},
 		},
 		{
@@ -214,11 +244,14 @@ func TestJudge(t *testing.T) {
 			charges{charge(func(c *reconcile.Charge) { c.Hint = &reconcile.Hint{IntentID: "I9"} })},
 			told{
 				lines{"no_label 8.40"},
-				lines{"error billed_no_label reference_names_an_intent_without_label 8.40"}, nil,
+				lines{"error billed_no_label reference_names_an_intent_without_label 8.40"},
+				nil,
 			},
 		},
 		{
-			"OtherAccount", labels{label(func(l *reconcile.Label) { l.Account = "B7" })}, charges{charge()},
+			"OtherAccount",
+			labels{label(func(l *reconcile.Label) { l.Account = "B7" })},
+			charges{charge()},
 			told{
 				lines{"no_label 8.40"},
 				lines{
@@ -229,7 +262,9 @@ func TestJudge(t *testing.T) {
 			},
 		},
 		{
-			"AccountWithoutItsZeros", labels{label(func(l *reconcile.Label) { l.Account = "000A1" })}, charges{charge()},
+			"AccountWithoutItsZeros",
+			labels{label(func(l *reconcile.Label) { l.Account = "000A1" })},
+			charges{charge()},
 			told{lines{"matched 8.40"}, nil, lines{"billed"}},
 		},
 		{
@@ -242,7 +277,9 @@ func TestJudge(t *testing.T) {
 			told{lines{"matched 8.40", "matched 8.40"}, nil, lines{"billed", "billed"}},
 		},
 		{
-			"BilledBeforeItWasBought", labels{label()}, charges{charge(on("INV0", "2026-02-20"))},
+			"BilledBeforeItWasBought",
+			labels{label()},
+			charges{charge(on("INV0", "2026-02-20"))},
 			told{
 				lines{"no_label 8.40"},
 				lines{
@@ -275,70 +312,95 @@ func TestJudge(t *testing.T) {
 			},
 		},
 		{
-			"ChargeAfterVoid", labels{label(voided("2026-03-05"))}, charges{charge()},
+			"ChargeAfterVoid",
+			labels{label(voided("2026-03-05"))},
+			charges{charge()},
 			told{
 				lines{"voided 8.40"},
-				lines{"error billed_voided invoice_dated_on_or_after_the_void 8.40"}, lines{"voided_but_billed"},
+				lines{"error billed_voided invoice_dated_on_or_after_the_void 8.40"},
+				lines{"voided_but_billed"},
 			},
 		},
 		{
-			"ChargeBeforeVoidWaitsForItsCredit", labels{label(voided("2026-03-20"))}, charges{charge()},
+			"ChargeBeforeVoidWaitsForItsCredit",
+			labels{label(voided("2026-03-20"))},
+			charges{charge()},
 			told{
 				lines{"voided 8.40"},
-				lines{"info void_credit_missing invoice_dated_before_the_void 8.40"}, lines{"voided_but_billed"},
+				lines{"info void_credit_missing invoice_dated_before_the_void 8.40"},
+				lines{"voided_but_billed"},
 			},
 		},
 		{
-			"VoidCreditIsOverdue", labels{label(voided("2026-03-17"))}, charges{charge()},
+			"VoidCreditIsOverdue",
+			labels{label(voided("2026-03-17"))},
+			charges{charge()},
 			told{
 				lines{"voided 8.40"},
-				lines{"warning void_credit_missing invoice_dated_before_the_void 8.40"}, lines{"voided_but_billed"},
+				lines{"warning void_credit_missing invoice_dated_before_the_void 8.40"},
+				lines{"voided_but_billed"},
 			},
 		},
 		{
-			"VoidAndItsCredit", labels{label(voided("2026-03-05"))},
+			"VoidAndItsCredit",
+			labels{label(voided("2026-03-05"))},
 			charges{charge(), charge(credit, amount(-840), on("INV2", "2026-03-14"))},
 			told{lines{"cancelled 8.40", "cancelled -8.40"}, nil, lines{"voided"}},
 		},
 		{
-			"VoidCreditOfAnEarlierInvoice", labels{label(voided("2026-03-05"))}, charges{charge(credit, amount(-840))},
+			"VoidCreditOfAnEarlierInvoice",
+			labels{label(voided("2026-03-05"))},
+			charges{charge(credit, amount(-840))},
 			told{lines{"voided -8.40"}, nil, lines{"voided"}},
 		},
 		{
-			"VoidNeverBilledIsFine", labels{label(voided("2026-03-05"))}, nil,
+			"VoidNeverBilledIsFine",
+			labels{label(voided("2026-03-05"))},
+			nil,
 			told{nil, nil, lines{"voided"}},
 		},
 		{
-			"CreditForALabelThatIsNotVoid", labels{label()},
+			"CreditForALabelThatIsNotVoid",
+			labels{label()},
 			charges{charge(), charge(credit, amount(-840), lineNo(2))},
 			told{
 				lines{"cancelled 8.40", "cancelled -8.40"},
-				lines{"warning credit_unexpected credited_but_not_voided -8.40"}, lines{"credited"},
+				lines{"warning credit_unexpected credited_but_not_voided -8.40"},
+				lines{"credited"},
 			},
 		},
 		{
-			"PartOfAChargeCredited", labels{label()}, charges{charge(), charge(credit, amount(-300), lineNo(2))},
+			"PartOfAChargeCredited",
+			labels{label()},
+			charges{charge(), charge(credit, amount(-300), lineNo(2))},
 			told{
 				lines{"matched 8.40", "adjustments -3.00"},
-				lines{"warning credit_unexpected credited_but_not_voided -3.00"}, lines{"billed"},
+				lines{"warning credit_unexpected credited_but_not_voided -3.00"},
+				lines{"billed"},
 			},
 		},
 		{
-			"NeverBilled", labels{label(func(l *reconcile.Label) { l.BoughtAt = day("2026-03-17").Start(time.UTC) })}, nil,
+			"NeverBilled",
+			labels{label(func(l *reconcile.Label) { l.BoughtAt = day("2026-03-17").Start(time.UTC) })},
+			nil,
 			told{nil, lines{"warning never_billed grace_days_are_over -8.40"}, lines{"never_billed"}},
 		},
 		{
 			"PendingOnTheLastDayOfGrace",
-			labels{label(func(l *reconcile.Label) { l.BoughtAt = day("2026-03-18").Start(time.UTC) })}, nil,
+			labels{label(func(l *reconcile.Label) { l.BoughtAt = day("2026-03-18").Start(time.UTC) })},
+			nil,
 			told{nil, lines{"info pending inside_the_grace_days -8.40"}, lines{"pending"}},
 		},
 		{
-			"TaxAndInvoiceLevelStandApart", labels{label()},
+			"TaxAndInvoiceLevelStandApart",
+			labels{label()},
 			charges{charge(), charge(kind(invoice.Tax), lineNo(2)), charge(kind(invoice.InvoiceLevel), lineNo(3))},
 			told{lines{"tax 8.40", "invoice_level 8.40", "matched 8.40"}, nil, lines{"billed"}},
 		},
 		{
-			"NothingChargedTwiceIsNoDouble", labels{label()}, charges{charge(), charge(amount(0), lineNo(2))},
+			"NothingChargedTwiceIsNoDouble",
+			labels{label()},
+			charges{charge(), charge(amount(0), lineNo(2))},
 			told{lines{"matched 8.40", "adjustments 0.00"}, nil, lines{"billed"}},
 		},
 	} {

@@ -9,14 +9,13 @@ const (
 	SameTrackingShipDate Reason = "same_tracking_number_nearest_ship_date"
 	SameButZeros         Reason = "same_tracking_number_account_without_leading_zeros"
 
-	NoSuchTracking     Reason = "no_label_has_this_tracking_number"
-	NoTracking         Reason = "line_has_no_tracking_number"
-	OtherAccount       Reason = "label_belongs_to_another_account"
-	OutsideWindow      Reason = "label_was_bought_at_another_time"
-	SeveralLabels      Reason = "several_labels_have_this_tracking_number"
-	ReferenceOfLabel   Reason = "reference_names_a_label"
-	ReferenceOfIntent  Reason = "reference_names_an_intent_without_label"
-	MatchedByNoInvoice Reason = "no_line_for_this_label"
+	NoSuchTracking    Reason = "no_label_has_this_tracking_number"
+	NoTracking        Reason = "line_has_no_tracking_number"
+	OtherAccount      Reason = "label_belongs_to_another_account"
+	OutsideWindow     Reason = "label_was_bought_at_another_time"
+	SeveralLabels     Reason = "several_labels_have_this_tracking_number"
+	ReferenceOfLabel  Reason = "reference_names_a_label"
+	ReferenceOfIntent Reason = "reference_names_an_intent_without_label"
 )
 
 // Why a charge is in question.

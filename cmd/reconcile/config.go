@@ -31,6 +31,9 @@ type runCommand struct {
 	DatabaseURL string `env:"DATABASE_URL" placeholder:"postgres://USER:PASSWORD@HOST/NAME" help:"The Postgres database. A temporary table is made: not through a pooler in transaction mode, not on a replica."`
 
 	Files []string `arg:"" name:"file" help:"Invoice files, or folders of them (*.csv)."`
+
+	// status is the exit status, once it ran.
+	status int
 }
 
 // dialects are the formats we read. A carrier's own comes from that carrier's package.

@@ -21,10 +21,11 @@ type reconciliation struct {
 	ledger *reconcile.Ledger
 	totals *reconcile.Totals
 
-	// urgent are the first findings that somebody has to look at, for the terminal.
-	urgent []reconcile.Finding
-	// more is how many others there are.
-	more int64
+	// errors and warnings are the first findings that somebody has to look at, for the terminal.
+	errors   []reconcile.Finding
+	warnings []reconcile.Finding
+	// urgent is how many there are of both.
+	urgent int
 
 	distrusted bool
 	keysRead   int64
@@ -33,9 +34,9 @@ type reconciliation struct {
 // maxUrgent is a screenful. All findings are in exceptions.csv.
 const maxUrgent = 20
 
-// run does one reconciliation and returns the exit status. It writes the report or leaves the
-// folder as it was.
-func (c *runCommand) run(ctx context.Context, stdout io.Writer) (status int, err error) {
+// reconcile does one reconciliation and returns the exit status. It writes the report or leaves
+// the folder as it was.
+func (c *runCommand) reconcile(ctx context.Context, stdout io.Writer) (status int, err error) {
 	s, err := c.settings()
 	if err != nil {
 		return 0, err
@@ -192,11 +193,13 @@ func (r *reconciliation) find(f reconcile.Finding) error {
 	r.totals.Find(f)
 	r.distrusted = r.distrusted || f.Kind.Distrusts()
 	if f.Severity != reconcile.Info {
-		if len(r.urgent) < maxUrgent {
-			r.urgent = append(r.urgent, f)
-		} else {
-			r.more++
-		}
+		r.urgent++
+	}
+	switch {
+	case f.Severity == reconcile.Error && len(r.errors) < maxUrgent:
+		r.errors = append(r.errors, f)
+	case f.Severity == reconcile.Warning && len(r.warnings) < maxUrgent:
+		r.warnings = append(r.warnings, f)
 	}
 	return r.report.exception(f)
 }
@@ -206,7 +209,7 @@ func (r *reconciliation) status() int {
 	switch {
 	case r.distrusted:
 		return exitInput
-	case len(r.urgent) > 0:
+	case r.urgent > 0:
 		return exitFindings
 	default:
 		return exitClean

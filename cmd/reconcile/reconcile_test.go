@@ -98,12 +98,12 @@ func TestRunWritesTheSameBytesForTheSameInputs(t *testing.T) {
 	b := setup(t)
 	plantEverything(b)
 	first := b.run()
-	reports := []string{b.reported(exceptionsName), b.reported(summaryName)}
+	want := []string{b.reported(exceptionsName), b.reported(summaryName)}
 
 	// Another order of files, another folder, a report that stands there already.
 	again := b.runOver([]string{filepath.Join(b.in, "b-second.csv"), filepath.Join(b.in, "a-first.csv")})
 	require.Equal(t, first, again)
-	require.Equal(t, reports, []string{b.reported(exceptionsName), b.reported(summaryName)})
+	require.Equal(t, want, []string{b.reported(exceptionsName), b.reported(summaryName)})
 }
 
 func TestRunWritesNoPersonalData(t *testing.T) {
@@ -129,6 +129,20 @@ func TestRunIsCleanWhenAllIsWell(t *testing.T) {
 	require.Equal(t, exitClean, got.status, got.stdout+got.stderr)
 	require.Equal(t, []string{"info pending SIM000002 -8.40"}, b.exceptions(),
 		"a label bought after the as-of day is not looked at")
+}
+
+func TestRunShowsErrorsBeforeWarnings(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for n := range maxUrgent + 1 {
+		b.buy(label{n: n + 1})
+	}
+	b.invoiceFile("march.csv", "INV-1", "8.40", row{tracking: "SIM999999", amount: "8.40"})
+	got := b.run()
+	require.Equal(t, exitFindings, got.status)
+	_, shown, _ := strings.Cut(got.stdout, "To look at\n")
+	require.True(t, strings.HasPrefix(shown, "  billed no label: SIM999999"), shown)
+	require.Contains(t, shown, "  and 2 more\n")
 }
 
 func TestRunExpectsLabelsSinceADay(t *testing.T) {
@@ -434,7 +448,7 @@ func TestRunFailsInternallyWithoutHalfAReport(t *testing.T) {
 	b := setup(t)
 	b.invoiceFile("march.csv", "INV-1", "1.00", row{kind: "invoice_level", amount: "1.00"})
 	require.Equal(t, exitClean, b.run().status)
-	before := []string{b.reported(exceptionsName), b.reported(summaryName)}
+	want := []string{b.reported(exceptionsName), b.reported(summaryName)}
 
 	// A column of another type: an error that no input can cause.
 	b.exec(`ALTER TABLE idempotency_keys ALTER COLUMN response_status TYPE text`)
@@ -442,7 +456,7 @@ func TestRunFailsInternallyWithoutHalfAReport(t *testing.T) {
 	got := b.run()
 	require.Equal(t, exitInternal, got.status)
 	require.NotEmpty(t, got.stderr)
-	require.Equal(t, before, []string{b.reported(exceptionsName), b.reported(summaryName)})
+	require.Equal(t, want, []string{b.reported(exceptionsName), b.reported(summaryName)})
 	entries, err := os.ReadDir(b.out)
 	require.NoError(t, err)
 	require.Len(t, entries, 2, "no temporary file is left")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"waybill/reconcile"
@@ -118,15 +119,17 @@ func (r *reconciliation) printFindings(w io.Writer, totals []summaryFindings) {
 		fmt.Fprintf(w, "  %-8s %-22s %6d  %16s\n", t.Severity, words(string(t.Kind)), t.Count, difference)
 	}
 	fmt.Fprintln(w)
-	if len(r.urgent) == 0 {
+	shown := slices.Concat(r.errors, r.warnings)
+	shown = shown[:min(len(shown), maxUrgent)]
+	if len(shown) == 0 {
 		return
 	}
 	fmt.Fprintln(w, "To look at")
-	for _, f := range r.urgent {
+	for _, f := range shown {
 		fmt.Fprintf(w, "  %s\n", describe(f))
 	}
-	if r.more > 0 {
-		fmt.Fprintf(w, "  and %d more\n", r.more)
+	if more := r.urgent - len(shown); more > 0 {
+		fmt.Fprintf(w, "  and %d more\n", more)
 	}
 	fmt.Fprintln(w)
 }
