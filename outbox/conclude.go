@@ -140,7 +140,7 @@ func concludeUnknown(
 		keyAge = before.now.Sub(before.firstCalledAt)
 	}
 	switch {
-	case res.Code == carrier.CodeOverPrice:
+	case res.Code == carrier.CodeOverPrice && res.Label != nil:
 		// Bought and paid, but not as ordered: repeating or looking up would only find it again.
 		return conclusion{state: InDoubt, settledBy: SettledByPerson, reason: boughtOtherwise, follow: stop}
 	case caps.Class(keyAge) != carrier.Keyed:

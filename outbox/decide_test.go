@@ -1,0 +1,198 @@
+package outbox
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"waybill/carrier"
+)
+
+var (
+	t0     = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	policy = Policy{MaxCalls: 5}.withDefaults()
+)
+
+func TestNext(t *testing.T) {
+	t.Parallel()
+	// A look-up carrier's quiet period is 3 s here, looked into every second.
+	looked := func(n int, callEnded, lookedAt time.Duration) progress {
+		return progress{
+			state: InDoubt, calls: 1, openCalls: 1, emptyLookups: n,
+			firstCalledAt: t0, lastCallUntil: t0.Add(callEnded), lastLookupAt: t0.Add(lookedAt),
+		}
+	}
+	tests := map[string]struct {
+		p    progress
+		at   time.Duration
+		caps carrier.Capabilities
+		want plan
+	}{
+		"first call": {progress{state: Pending}, 0, blind, plan{step: callStep, reason: nothingOpen}},
+		"again after a proved refusal": {
+			progress{state: Pending, calls: 3, firstCalledAt: t0}, time.Hour, blind,
+			plan{step: callStep, reason: nothingOpen},
+		},
+		"keyed repeats an open call": {
+			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0}, time.Hour, keyed,
+			plan{step: callStep, reason: sameKeyRepeat},
+		},
+		"keyed at the window's margin stops": {
+			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0}, 23 * time.Hour, keyed,
+			plan{step: parkStep, reason: nothingToAsk},
+		},
+		"keyed past its window is looked up": {
+			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0}, 24 * time.Hour, both,
+			plan{step: lookupStep, reason: lookUpFirst},
+		},
+		"keyed in doubt is looked up, not repeated": {
+			progress{state: InDoubt, calls: 2, openCalls: 1, firstCalledAt: t0}, time.Minute, both,
+			plan{step: lookupStep, reason: lookUpFirst},
+		},
+		"keyed for ever": {
+			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0}, 10_000 * time.Hour,
+			carrier.Capabilities{Key: &carrier.Key{}},
+			plan{step: callStep, reason: sameKeyRepeat},
+		},
+		"blind is left to a person": {
+			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0}, time.Hour, blind,
+			plan{step: parkStep, reason: nothingToAsk},
+		},
+		"look-up looks at once":         {looked(0, 0, 0), 0, byLookup, plan{step: lookupStep, reason: lookUpFirst}},
+		"look-up waits between looks":   {looked(1, 0, 0), 400 * time.Millisecond, byLookup, plan{step: waitStep, reason: lookUpLater, delay: 600 * time.Millisecond}},
+		"look-up looks again":           {looked(2, 0, time.Second), 2 * time.Second, byLookup, plan{step: lookupStep, reason: lookUpFirst}},
+		"enough looks, not enough time": {looked(9, 0, 2900*time.Millisecond), 4 * time.Second, byLookup, plan{step: lookupStep, reason: lookUpFirst}},
+		"enough time, not enough looks": {looked(2, 0, 3*time.Second), 3500 * time.Millisecond, byLookup, plan{step: waitStep, reason: lookUpLater, delay: 500 * time.Millisecond}},
+		"the quiet period is over":      {looked(4, 0, 3*time.Second), 3100 * time.Millisecond, byLookup, plan{step: callStep, reason: quietPeriodOver}},
+		"over, but that was long ago":   {looked(4, 0, 3*time.Second), 6 * time.Second, byLookup, plan{step: lookupStep, reason: lookUpFirst}},
+		"the call may be under way yet": {looked(4, 10*time.Second, 9*time.Second), 9100 * time.Millisecond, byLookup, plan{step: waitStep, reason: lookUpLater, delay: 900 * time.Millisecond}},
+		"over, but the calls are spent": {
+			func() progress { p := looked(4, 0, 3*time.Second); p.calls = 5; return p }(), 3 * time.Second, byLookup,
+			plan{step: parkStep, reason: callsSpent},
+		},
+		"calls put off are not spent": {
+			func() progress { p := looked(4, 0, 3*time.Second); p.calls, p.deferrals = 7, 3; return p }(), 3 * time.Second, byLookup,
+			plan{step: callStep, reason: quietPeriodOver},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tt.p.now = t0.Add(tt.at)
+			require.Equal(t, tt.want, next(tt.p, tt.caps, policy))
+		})
+	}
+}
+
+// end is what matters of a conclusion.
+type end struct {
+	State  State
+	Settle Settler
+	Reason Reason
+	Closes int
+	Follow follow
+}
+
+func endOf(c conclusion) end { return end{c.state, c.settledBy, c.reason, c.closes, c.follow} }
+
+func TestConcludeCall(t *testing.T) {
+	t.Parallel()
+	fresh := progress{state: Pending, now: t0}
+	open := progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0, now: t0.Add(time.Minute)}
+	spent := progress{state: Pending, calls: 4, firstCalledAt: t0, now: t0.Add(time.Minute)}
+	spentOpen := progress{state: Pending, calls: 4, openCalls: 1, firstCalledAt: t0, now: t0.Add(time.Minute)}
+	stale := progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0, now: t0.Add(24 * time.Hour)}
+	dear := carrier.Result{Outcome: carrier.Unknown, Code: carrier.CodeOverPrice, Label: &carrier.Label{}}
+	tests := map[string]struct {
+		before progress
+		res    carrier.Result
+		caps   carrier.Capabilities
+		want   end
+	}{
+		"bought":                       {fresh, carrier.Result{Outcome: carrier.Bought}, blind, end{Purchased, "", boughtAtOnce, 1, stop}},
+		"rejected":                     {fresh, rejected, blind, end{Rejected, "", refusedForGood, 1, stop}},
+		"rejected after open, lookup":  {open, rejected, both, end{InDoubt, SettledByLookup, refusedAfterOpen, 1, later}},
+		"rejected after open, keyed":   {open, rejected, keyed, end{InDoubt, SettledByPerson, refusedAfterOpen, 1, stop}},
+		"not bought":                   {fresh, notBought, blind, end{Pending, "", provedNotBought, 1, retry}},
+		"not bought after open":        {open, notBought, keyed, end{Pending, "", provedNotBought, 1, retry}},
+		"not bought, spent":            {spent, notBought, blind, end{Failed, "", attemptsSpent, 1, stop}},
+		"not bought, spent, open":      {spentOpen, notBought, keyed, end{InDoubt, SettledByPerson, attemptsSpent, 1, stop}},
+		"not bought, spent, look up":   {spentOpen, notBought, both, end{InDoubt, SettledByLookup, attemptsSpent, 1, later}},
+		"asked to wait":                {spent, carrier.Result{Outcome: carrier.NotBought, RetryAfter: time.Second}, blind, end{Pending, "", askedToWait, 1, later}},
+		"unknown, keyed":               {fresh, unknown, keyed, end{Pending, "", outcomeUnknown, 0, retry}},
+		"unknown, keyed, spent":        {spent, unknown, keyed, end{InDoubt, SettledByPerson, attemptsSpent, 0, stop}},
+		"unknown, keyed, window over":  {stale, unknown, keyed, end{InDoubt, SettledByPerson, outcomeUnknown, 0, stop}},
+		"unknown, lookup":              {fresh, unknown, byLookup, end{InDoubt, SettledByLookup, outcomeUnknown, 0, later}},
+		"unknown, blind":               {fresh, unknown, blind, end{InDoubt, SettledByPerson, outcomeUnknown, 0, stop}},
+		"over price, whatever is left": {fresh, dear, both, end{InDoubt, SettledByPerson, boughtOtherwise, 0, stop}},
+		"over price without a label":   {fresh, carrier.Result{Outcome: carrier.Unknown, Code: carrier.CodeOverPrice}, byLookup, end{InDoubt, SettledByLookup, outcomeUnknown, 0, later}},
+		"an outcome that is none":      {fresh, carrier.Result{Outcome: "fine"}, blind, end{InDoubt, SettledByPerson, outcomeUnknown, 0, stop}},
+		"no outcome at all":            {fresh, carrier.Result{}, keyed, end{Pending, "", outcomeUnknown, 0, retry}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := concludeCall(tt.before, tt.res, tt.caps, policy)
+			require.Empty(t, cmp.Diff(tt.want, endOf(c)))
+			if c.state == Purchased {
+				require.Empty(t, c.evidence)
+			} else {
+				require.Len(t, c.evidence, 1, "everything not bought at once leaves evidence")
+			}
+		})
+	}
+}
+
+func TestConcludeLookup(t *testing.T) {
+	t.Parallel()
+	limit := int64(1000)
+	ship := carrier.Shipment{
+		Service: "ground", WeightG: 500, MaxCostCents: &limit, ShipTo: carrier.Address{PostalCode: "62565"},
+	}
+	label := func(change func(*carrier.Label)) carrier.Label {
+		l := carrier.Label{
+			ID: "L1", TrackingNo: "T1", Reference: "WB1", Service: "ground", WeightG: 500,
+			Cost: carrier.Money{Cents: 600, Currency: "USD"}, ShipTo: &carrier.Address{PostalCode: "62565"},
+		}
+		if change != nil {
+			change(&l)
+		}
+		return l
+	}
+	good := label(nil)
+	other := func(change func(*carrier.Label)) []carrier.Label { return []carrier.Label{label(change)} }
+	second := label(func(l *carrier.Label) { l.ID = "L2" })
+	voided := label(func(l *carrier.Label) { l.Voided = true })
+	tests := map[string]struct {
+		found []carrier.Label
+		want  end
+		adopt string
+	}{
+		"none":                {nil, end{InDoubt, SettledByLookup, lookupFoundNone, 0, later}, ""},
+		"one":                 {[]carrier.Label{good}, end{Purchased, "", foundByLookup, 1, stop}, "L1"},
+		"two":                 {[]carrier.Label{good, second}, end{Purchased, "", lookupFoundSeveral, 1, stop}, "L1"},
+		"a voided and a live": {[]carrier.Label{voided, second}, end{Purchased, "", lookupFoundSeveral, 1, stop}, "L2"},
+		"only voided":         {[]carrier.Label{voided}, end{InDoubt, SettledByPerson, lookupFoundVoided, 0, stop}, ""},
+		"another reference":   {other(func(l *carrier.Label) { l.Reference = "WB2" }), end{InDoubt, SettledByPerson, lookupFoundOther, 0, stop}, ""},
+		"another service":     {other(func(l *carrier.Label) { l.Service = "express" }), end{InDoubt, SettledByPerson, lookupFoundOther, 0, stop}, ""},
+		"another weight":      {other(func(l *carrier.Label) { l.WeightG = 501 }), end{InDoubt, SettledByPerson, lookupFoundOther, 0, stop}, ""},
+		"another address":     {other(func(l *carrier.Label) { l.ShipTo.PostalCode = "1" }), end{InDoubt, SettledByPerson, lookupFoundOther, 0, stop}, ""},
+		"no tracking number":  {other(func(l *carrier.Label) { l.TrackingNo = "" }), end{InDoubt, SettledByPerson, lookupFoundOther, 0, stop}, ""},
+		"too dear":            {other(func(l *carrier.Label) { l.Cost.Cents = 1001 }), end{InDoubt, SettledByPerson, lookupTooDear, 0, stop}, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := concludeLookup(ship, "WB1", tt.found, nil, *byLookup.Lookup, policy)
+			require.Empty(t, cmp.Diff(tt.want, endOf(c)))
+			require.Len(t, c.evidence, max(1, len(tt.found)))
+			if tt.adopt != "" {
+				require.Equal(t, tt.adopt, c.label.ID)
+			} else {
+				require.Nil(t, c.label)
+			}
+		})
+	}
+}

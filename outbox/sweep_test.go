@@ -1,0 +1,165 @@
+package outbox
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+func TestSweepKeys(t *testing.T) {
+	t.Parallel()
+
+	t.Run("NeverAStartedKeyHoweverOld", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed)
+		s, id := b.accepted()
+		b.exec(`UPDATE idempotency_keys SET created_at = now() - interval '1 year'`)
+		b.purge()
+		require.Equal(t, "started", b.row(id).KeyState)
+		require.Equal(t, InProgress, b.accept(s).Kind)
+	})
+
+	t.Run("CompletedKeysLiveForTheirTTL", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed, func(c *Config) { c.KeyTTL = time.Hour })
+		_, id := b.accepted()
+		b.workUntilSettled(id)
+		n, err := b.box.SweepKeys(t.Context())
+		require.NoError(t, err)
+		require.Zero(t, n)
+		require.Equal(t, 1, b.count(`SELECT count(*) FROM idempotency_keys
+			WHERE expires_at BETWEEN now() + interval '59 minutes' AND now() + interval '1 hour'`))
+	})
+
+	t.Run("TwoSweepersShareTheWork", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed)
+		b.exec(`
+			INSERT INTO idempotency_keys (caller_id, idem_key, request_hash, state, response_status, response_body, expires_at)
+			SELECT 'fulfilment', 'k' || n, sha256('x'), 'completed', 201, '{}', now() - interval '1 second'
+			FROM generate_series(1, 5000) AS n`)
+		var wg sync.WaitGroup
+		swept := make([]int, 2)
+		for i := range swept {
+			box := setupOn(t, b.db, b.carrier).box
+			wg.Go(func() {
+				for {
+					n, err := box.SweepKeys(t.Context())
+					require.NoError(t, err)
+					swept[i] += n
+					if n == 0 {
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		require.Equal(t, 5000, swept[0]+swept[1])
+		require.Zero(t, b.count(`SELECT count(*) FROM idempotency_keys`))
+		require.Zero(t, b.count(`SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`))
+	})
+}
+
+func TestRing(t *testing.T) {
+	t.Parallel()
+
+	ring := func(b *testBundle) int {
+		n, err := b.box.Ring(b.t.Context())
+		require.NoError(b.t, err)
+		return n
+	}
+	old := func(b *testBundle) {
+		b.exec(`UPDATE label_intents SET created_at = created_at - interval '1 minute'`)
+	}
+	liveJobs := func(b *testBundle, id uuid.UUID) int {
+		return b.count(`SELECT count(*) FROM river_job
+			WHERE (args ->> 'intent_id')::uuid = $1 AND state IN ('available', 'running')`, id)
+	}
+
+	t.Run("EveryUnfinishedIntentGetsALostJobBack", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, byLookup)
+		b.carrier.will(reply{answer: unknown})
+		_, doubtful := b.accepted()
+		requireSnooze(t, b.work(doubtful))
+		_, pending := b.accepted()
+		_, finished := b.accepted()
+		b.workUntilSettled(finished)
+		old(b)
+		b.exec(`DELETE FROM river_job`)
+		require.Equal(t, 2, ring(b))
+		require.Equal(t, 1, liveJobs(b, doubtful))
+		require.Equal(t, 1, liveJobs(b, pending))
+		require.Equal(t, 0, liveJobs(b, finished))
+		require.Zero(t, ring(b), "ringing again changes nothing")
+	})
+
+	t.Run("ADoubtLeftToAPersonIsLeftAlone", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, blind)
+		b.carrier.will(reply{answer: unknown})
+		_, id := b.accepted()
+		require.NoError(t, b.work(id))
+		old(b)
+		b.exec(`DELETE FROM river_job`)
+		require.Zero(t, ring(b))
+	})
+
+	t.Run("AFinishedJobOfAnUnfinishedIntentIsReplaced", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed)
+		_, id := b.accepted()
+		old(b)
+		b.exec(`UPDATE river_job SET state = 'discarded', finalized_at = now()`)
+		require.Equal(t, 1, ring(b))
+		require.Equal(t, 1, liveJobs(b, id))
+	})
+
+	t.Run("AnAbandonedJobIsRevivedOnceItsLeaseHasEnded", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed)
+		_, id := b.accepted()
+		b.exec(`UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '2 minutes', attempted_by = '{dead}'`)
+		_, err := b.box.claim(t.Context(), id, keyed)
+		require.NoError(t, err)
+		old(b)
+		require.Zero(t, ring(b), "its lease lives")
+		b.expireLease(id)
+		require.Equal(t, 1, ring(b))
+		require.Equal(t, 1, b.count(`SELECT count(*) FROM river_job WHERE state = 'available' AND scheduled_at <= now()`))
+		require.Zero(t, ring(b))
+	})
+
+	t.Run("ARunningJobIsGivenTheTimeOfALease", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed)
+		b.accepted()
+		old(b)
+		b.exec(`UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now(), attempted_by = '{busy}'`)
+		require.Zero(t, ring(b))
+	})
+
+	t.Run("TwoRingersInsertEachJobOnce", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed)
+		for range 200 {
+			b.accepted()
+		}
+		old(b)
+		b.exec(`DELETE FROM river_job`)
+		var wg sync.WaitGroup
+		for range 4 {
+			box := setupOn(t, b.db, b.carrier).box
+			wg.Go(func() {
+				_, err := box.Ring(t.Context())
+				require.NoError(t, err)
+			})
+		}
+		wg.Wait()
+		require.Equal(t, 200, b.count(`SELECT count(*) FROM river_job`))
+		require.Zero(t, b.count(`SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`))
+	})
+}
