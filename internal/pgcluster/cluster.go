@@ -3,7 +3,8 @@
 //
 // A cluster listens on a free loopback port and a socket of its own, trusts whoever can reach
 // them, and keeps everything in one temporary folder. It is gone when it is closed, and also when
-// the process that started it dies, however it dies. It is no place for data worth keeping.
+// the process that started it dies, however it dies. One that was given a folder stays there,
+// stopped, and goes on where it was. It is no place for data that anybody would miss.
 package pgcluster
 
 import (
@@ -33,6 +34,10 @@ type Config struct {
 
 	// Settings are further server settings, as postgresql.conf names them; they win over ours.
 	Settings map[string]string
+
+	// Dir is the folder of a cluster to keep: made if it is missing, started again if it is there.
+	// Nothing else may be in it. Empty makes a temporary one.
+	Dir string
 
 	// Log gets a line when something slow happens, like an installation; nil means nobody.
 	Log io.Writer
@@ -68,7 +73,7 @@ func Start(ctx context.Context, config Config) (_ *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(parentDir(config.Durable), "waybill-pg-")
+	dir, err := config.makeDir()
 	if err != nil {
 		return nil, fmt.Errorf("making the cluster's folder: %w", err)
 	}
@@ -81,7 +86,7 @@ func Start(ctx context.Context, config Config) (_ *Cluster, err error) {
 	if err := user.own(dir); err != nil {
 		return nil, err
 	}
-	if c.guard, err = startGuard(dir); err != nil {
+	if c.guard, err = startGuard(dir, c.kept()); err != nil {
 		return nil, err
 	}
 	if err := c.initialise(ctx); err != nil {
@@ -92,6 +97,21 @@ func Start(ctx context.Context, config Config) (_ *Cluster, err error) {
 	}
 	return c, nil
 }
+
+// makeDir makes the cluster's folder, or finds the one that was kept.
+func (c Config) makeDir() (string, error) {
+	if c.Dir == "" {
+		return os.MkdirTemp(parentDir(c.Durable), "waybill-pg-")
+	}
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return "", err
+	}
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// kept is true for a cluster that outlives its closing.
+func (c *Cluster) kept() bool { return c.config.Dir != "" }
 
 // parentDir is where a cluster's folder is made. In memory, if nothing is to be kept and there is
 // room: copying a database, which every test does, takes 8 ms there instead of 90.
@@ -126,7 +146,8 @@ func (c *Cluster) Dir() string { return c.dir }
 // Program is the path of one of Postgres' own programs, of the server's version, e.g. "pg_dump".
 func (c *Cluster) Program(name string) string { return filepath.Join(c.bin, name) }
 
-// Close stops the server at once and removes everything. Repeating it does nothing.
+// Close stops the server at once and removes everything; a cluster that is kept is stopped with care
+// and stays. Repeating it does nothing.
 func (c *Cluster) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -134,6 +155,12 @@ func (c *Cluster) Close() error {
 		return nil
 	}
 	c.closed = true
+	if c.kept() {
+		c.server.stop(Fast)
+		c.server = nil
+		c.guard.dismiss()
+		return nil
+	}
 	c.server.stop(Immediate)
 	c.server = nil
 	err := os.RemoveAll(c.dir)

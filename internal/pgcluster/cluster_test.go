@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -125,6 +126,40 @@ func TestClose(t *testing.T) {
 	_, err = pgx.Connect(t.Context(), cluster.URL("postgres"))
 	require.Error(t, err)
 	require.Error(t, cluster.Restart(t.Context(), pgcluster.Fast))
+}
+
+// TestDir: a cluster that was given a folder goes on where it was, and has one owner at a time.
+func TestDir(t *testing.T) {
+	t.Parallel()
+	dir := keptDir(t)
+	first, err := pgcluster.Start(t.Context(), pgcluster.Config{Dir: dir})
+	require.NoError(t, err)
+	exec(t, first.URL("postgres"), `CREATE TABLE kept AS SELECT 'still here'::text AS word`)
+
+	_, err = pgcluster.Start(t.Context(), pgcluster.Config{Dir: dir})
+	require.ErrorContains(t, err, "postmaster.pid")
+	require.Equal(t, "still here", query(t, first.URL("postgres"), `SELECT word FROM kept`), "the loser does no harm")
+	require.NoError(t, first.Close())
+
+	again := start(t, pgcluster.Config{Dir: dir})
+	require.Equal(t, "still here", query(t, again.URL("postgres"), `SELECT word FROM kept`))
+	require.NoError(t, again.Close())
+
+	// An interrupted start: initdb did not come to its end.
+	require.NoError(t, os.Remove(filepath.Join(dir, "complete")))
+	anew := start(t, pgcluster.Config{Dir: dir})
+	require.Equal(t, "0", query(t, anew.URL("postgres"),
+		`SELECT count(*)::text FROM pg_tables WHERE tablename = 'kept'`))
+}
+
+// keptDir is a folder that the server's user can reach: a test's own folder is closed to others.
+func keptDir(t *testing.T) string {
+	t.Helper()
+	parent, err := os.MkdirTemp("", "waybill-kept-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(parent)) })
+	require.NoError(t, os.Chmod(parent, 0o755))
+	return filepath.Join(parent, "cluster")
 }
 
 // TestRestart: whatever ended the server, what was committed is there again at the same address.

@@ -8,7 +8,7 @@ import (
 )
 
 // guardScript waits until its standard input ends, which happens when our process dies, whatever
-// kills it. Then it ends the servers and removes the folder. The system's parent-death signal
+// kills it. Then it ends the servers and removes the folder, unless that is to be kept. The system's parent-death signal
 // would hang on a thread of ours, exists on Linux only, and would leave the folder.
 const guardScript = `
 read -r _
@@ -28,7 +28,7 @@ if [ -f "$pidfile" ]; then
 	done
 	kill -KILL "$pid" 2>/dev/null
 fi
-rm -rf "$1"
+[ "$2" = keep ] || rm -rf "$1"
 `
 
 // guard is a shell that cleans up after us if we cannot.
@@ -38,8 +38,12 @@ type guard struct {
 }
 
 // startGuard starts the guard of a cluster's folder.
-func startGuard(dir string) (*guard, error) {
-	cmd := exec.Command("/bin/sh", "-c", guardScript, "waybill-pg-guard", dir) //nolint:noctx // outlives every context, that is its purpose
+func startGuard(dir string, keep bool) (*guard, error) {
+	then := "remove"
+	if keep {
+		then = "keep"
+	}
+	cmd := exec.Command("/bin/sh", "-c", guardScript, "waybill-pg-guard", dir, then) //nolint:noctx // outlives every context, that is its purpose
 	cmd.Dir = "/"
 	// A process group of its own: whoever ends our whole group must not end the guard too.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -53,11 +57,13 @@ func startGuard(dir string) (*guard, error) {
 	return &guard{cmd: cmd, input: input}, nil
 }
 
-// dismiss ends the guard; the folder is gone by then, so there is nothing for it to do.
+// dismiss ends the guard. Our server has ended by then, so there is nothing for it to do; and if a
+// kept cluster was somebody else's, it must do nothing.
 func (g *guard) dismiss() {
 	if g == nil {
 		return
 	}
+	_ = g.cmd.Process.Kill()
 	_ = g.input.Close()
 	_ = g.cmd.Wait()
 }

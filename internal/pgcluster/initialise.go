@@ -13,8 +13,29 @@ import (
 // maxSocketPath is the longest path of a Unix socket that every system takes.
 const maxSocketPath = 100
 
-// initialise makes the data folder and writes the settings.
+// initialise makes the data folder, unless it is there already, and writes the settings.
 func (c *Cluster) initialise(ctx context.Context) error {
+	complete := filepath.Join(c.dir, "complete")
+	if _, err := os.Stat(complete); err != nil {
+		// What an interrupted start has left is no cluster.
+		if err := os.RemoveAll(c.dataDir()); err != nil {
+			return fmt.Errorf("removing half a cluster: %w", err)
+		}
+		if err := c.initdb(ctx); err != nil {
+			return err
+		}
+		if err := os.WriteFile(complete, nil, 0o600); err != nil {
+			return fmt.Errorf("marking the cluster as complete: %w", err)
+		}
+	}
+	conf := filepath.Join(c.dataDir(), "postgresql.auto.conf")
+	if err := os.WriteFile(conf, []byte(c.settings()), 0o600); err != nil {
+		return fmt.Errorf("writing the cluster's settings: %w", err)
+	}
+	return nil
+}
+
+func (c *Cluster) initdb(ctx context.Context) error {
 	args := []string{
 		"--pgdata=" + c.dataDir(),
 		"--username=" + superuser,
@@ -31,10 +52,6 @@ func (c *Cluster) initialise(ctx context.Context) error {
 	cmd.Dir = c.dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("running initdb: %w: %s", err, strings.TrimSpace(string(out)))
-	}
-	conf := filepath.Join(c.dataDir(), "postgresql.auto.conf")
-	if err := os.WriteFile(conf, []byte(c.settings()), 0o600); err != nil {
-		return fmt.Errorf("writing the cluster's settings: %w", err)
 	}
 	return nil
 }
