@@ -396,6 +396,7 @@ func TestLostLease(t *testing.T) {
 		t.Parallel()
 		b := setup(t, byLookup)
 		b.carrier.hidden = true
+		ended := make(chan error, 1)
 		_, id := b.accepted()
 		require.NoError(t, overtaken(b, id, func() {
 			c, err := b.box.claim(t.Context(), id, byLookup)
@@ -406,9 +407,10 @@ func TestLostLease(t *testing.T) {
 					lease: c.lease, order: c.order, began: c.before.now,
 					conclusion: concludeLookup(carrier.Shipment{}, "", nil, nil, *byLookup.Lookup, b.box.cfg.Policy),
 				})
-				require.NoError(t, err)
+				ended <- err
 			}()
 		}))
+		require.NoError(t, <-ended)
 		require.Equal(t, Purchased, b.row(id).State)
 		require.Equal(t, 1, b.carrier.charges())
 	})

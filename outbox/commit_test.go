@@ -41,7 +41,7 @@ func (c *cutConn) Write(b []byte) (int, error) {
 	}
 	c.cutter.cuts.Add(1)
 	if !c.cutter.after {
-		return 0, c.Conn.Close()
+		return 0, c.Close()
 	}
 	c.dead.Store(true)
 	return c.Conn.Write(b)

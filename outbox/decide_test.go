@@ -32,32 +32,39 @@ func TestNext(t *testing.T) {
 	}{
 		"first call": {progress{state: Pending}, 0, blind, plan{step: callStep, reason: nothingOpen}},
 		"again after a proved refusal": {
-			progress{state: Pending, calls: 3, firstCalledAt: t0}, time.Hour, blind,
+			progress{state: Pending, calls: 3, firstCalledAt: t0},
+			time.Hour, blind,
 			plan{step: callStep, reason: nothingOpen},
 		},
 		"keyed repeats an open call": {
-			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0}, time.Hour, keyed,
+			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0},
+			time.Hour, keyed,
 			plan{step: callStep, reason: sameKeyRepeat},
 		},
 		"keyed at the window's margin stops": {
-			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0}, 23 * time.Hour, keyed,
+			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0},
+			23 * time.Hour, keyed,
 			plan{step: parkStep, reason: nothingToAsk},
 		},
 		"keyed past its window is looked up": {
-			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0}, 24 * time.Hour, both,
+			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0},
+			24 * time.Hour, both,
 			plan{step: lookupStep, reason: lookUpFirst},
 		},
 		"keyed in doubt is looked up, not repeated": {
-			progress{state: InDoubt, calls: 2, openCalls: 1, firstCalledAt: t0}, time.Minute, both,
+			progress{state: InDoubt, calls: 2, openCalls: 1, firstCalledAt: t0},
+			time.Minute, both,
 			plan{step: lookupStep, reason: lookUpFirst},
 		},
 		"keyed for ever": {
-			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0}, 10_000 * time.Hour,
+			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0},
+			10_000 * time.Hour,
 			carrier.Capabilities{Key: &carrier.Key{}},
 			plan{step: callStep, reason: sameKeyRepeat},
 		},
 		"blind is left to a person": {
-			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0}, time.Hour, blind,
+			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0},
+			time.Hour, blind,
 			plan{step: parkStep, reason: nothingToAsk},
 		},
 		"look-up looks at once":         {looked(0, 0, 0), 0, byLookup, plan{step: lookupStep, reason: lookUpFirst}},

@@ -2,10 +2,10 @@ package outbox
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"waybill/carrier"
@@ -104,47 +104,50 @@ func TestWait(t *testing.T) {
 	t.Parallel()
 	never := func(c *Config) { c.Poll = time.Hour }
 
+	type waited struct {
+		answer Answer
+		err    error
+	}
+	// wait waits in the background.
+	wait := func(b *testBundle, id uuid.UUID) chan waited {
+		done := make(chan waited, 1)
+		go func() {
+			a, err := b.box.Wait(b.t.Context(), id)
+			done <- waited{a, err}
+		}()
+		return done
+	}
+
 	t.Run("ManyAreWokenByOneNotification", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, keyed, never)
 		s, id := b.accepted()
-		var wg sync.WaitGroup
-		answers := make([]Answer, 100)
-		for i := range answers {
-			wg.Go(func() {
-				var err error
-				answers[i], err = b.box.Wait(t.Context(), id)
-				require.NoError(t, err)
-			})
+		var waits []chan waited
+		for range 100 {
+			waits = append(waits, wait(b, id))
 		}
 		require.Eventually(t, func() bool {
 			b.box.hub.mu.Lock()
 			defer b.box.hub.mu.Unlock()
-			return len(b.box.hub.waiting[id]) == len(answers)
+			return len(b.box.hub.waiting[id]) == len(waits)
 		}, 10*time.Second, time.Millisecond)
 		require.Eventually(t, func() bool { // LISTEN is on before the result comes
 			return b.count(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`) == 1
 		}, 10*time.Second, time.Millisecond)
 		b.workUntilSettled(id)
-		wg.Wait()
-		for _, a := range answers {
-			require.Equal(t, b.accept(s), a)
+		for _, w := range waits {
+			require.Equal(t, waited{answer: b.accept(s)}, <-w)
 		}
-		require.Empty(t, b.box.hub.waiting)
+		require.Eventually(t, func() bool { return len(b.box.hub.awaited(nil)) == 0 }, 10*time.Second, time.Millisecond)
 	})
 
 	t.Run("WithoutNotificationsThePollFinds", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, keyed, func(c *Config) { c.Listen, c.Poll = false, time.Millisecond })
 		_, id := b.accepted()
-		answer := make(chan Answer, 1)
-		go func() {
-			a, err := b.box.Wait(t.Context(), id)
-			require.NoError(t, err)
-			answer <- a
-		}()
+		w := wait(b, id)
 		b.workUntilSettled(id)
-		require.Equal(t, Final, (<-answer).Kind)
+		require.Equal(t, Final, (<-w).answer.Kind)
 	})
 
 	t.Run("TheEndOfThePatienceTellsTheState", func(t *testing.T) {
@@ -178,15 +181,10 @@ func TestWait(t *testing.T) {
 		t.Parallel()
 		b := setup(t, keyed, never)
 		_, id := b.accepted()
-		answer := make(chan Answer, 1)
-		go func() {
-			a, err := b.box.Wait(t.Context(), id)
-			require.NoError(t, err)
-			answer <- a
-		}()
+		w := wait(b, id)
 		require.Eventually(t, func() bool { return len(b.box.hub.awaited(nil)) == 1 }, 10*time.Second, time.Millisecond)
 		b.box.hub.close()
-		require.Equal(t, InProgress, (<-answer).Kind)
+		require.Equal(t, InProgress, (<-w).answer.Kind)
 	})
 }
 

@@ -11,7 +11,8 @@ import (
 	"waybill/carrier"
 )
 
-// ErrNotSettleable: the intent is not in doubt, or a look-up may still decide, or an attempt holds it.
+// ErrNotSettleable means that the intent is not in doubt, or that a look-up may still decide, or that
+// an attempt holds it.
 var ErrNotSettleable = errors.New("intent does not wait for a person's decision")
 
 // Verdict is what a person, or an invoice, says about an intent in doubt.

@@ -146,7 +146,9 @@ func (w *worker) serve(ctx, alive context.Context) error {
 		err = fmt.Errorf("serving the admin listener: %w", err)
 	}
 	w.ready.Stop()
-	return errors.Join(err, w.stop(alive), waitFor(running.Wait), admin.Close())
+	err = errors.Join(err, w.stop(alive))
+	running.Wait()
+	return errors.Join(err, admin.Close())
 }
 
 // stop ends fetching, lets the calls under way end, and stores their results.
@@ -158,8 +160,6 @@ func (w *worker) stop(alive context.Context) error {
 	}
 	return nil
 }
-
-func waitFor(wait func()) error { wait(); return nil }
 
 // longestLease is the longest that any attempt may still be under way.
 func (w *worker) longestLease() time.Duration {

@@ -50,7 +50,7 @@ func Run(p *Process, name, description string, cli any, args []string) (code int
 	}
 	chosen, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(p.Stderr, "%s: %v\nSee %s --help.\n", name, err, name)
+		fmt.Fprintf(p.Stderr, "%s: %v\nSee %s --help: it also names the environment variable of each flag.\n", name, err, name)
 		return Usage
 	}
 	if err := chosen.Run(p); err != nil {
