@@ -115,6 +115,8 @@ var rows = map[string]row{
 		may: []string{"carrier/sim/simserver", "internal/command"},
 		why: "the carrier in a box is a program of its own: the service is none of its business",
 	},
+	"e2e": {why: "the end-to-end tests start programs; nothing of them is in one"},
+
 	"cmd/dev": {
 		may: []string{"internal/command", "internal/pgcluster"},
 		why: "it starts programs as a person would, and does not reach into them",

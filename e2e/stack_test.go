@@ -1,0 +1,192 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"waybill/carrier/sim/simserver"
+	"waybill/internal/testdb"
+)
+
+// settings are what tests choose of a stack; the zero value is a good one.
+type settings struct {
+	// class is what carriers.yaml says of the carrier; keyed if empty. The carrier itself is told
+	// by its faults.
+	class simserver.Mode
+
+	// lease and timeout bound an attempt and its call; 4 s and 2 s if zero.
+	lease, timeout time.Duration
+
+	// database is where the programs find the database, and direct the same without a pooler
+	// between. Both are a fresh one if empty.
+	database, direct string
+
+	// env is more of the programs' environment.
+	env []string
+}
+
+// stack is one service: a database, a carrier, and any number of programs between them.
+type stack struct {
+	t       *testing.T
+	env     []string
+	db      *pgxpool.Pool
+	carrier *carrierBox
+	key     string // the caller's API key
+	client  *http.Client
+
+	// turn spreads requests over the APIs.
+	turn atomic.Uint64
+
+	mu   sync.Mutex
+	apis []*process
+
+	// heard is every answer that a client has got, by idempotency key; orders is what it had sent.
+	heard  map[string][]answer
+	orders map[string]order
+}
+
+// newStack makes a service without any programs running yet.
+func newStack(t *testing.T, c *carrierBox, s settings) *stack {
+	t.Helper()
+	if s.direct == "" {
+		s.direct = testdb.URL(t)
+	}
+	if s.database == "" {
+		s.database = s.direct
+	}
+	st := &stack{
+		t:       t,
+		db:      testdb.Pool(t, s.direct),
+		carrier: c,
+		heard:   map[string][]answer{},
+		orders:  map[string]order{},
+	}
+	st.env = append([]string{
+		// Many stacks share one Postgres.
+		"DATABASE_URL=" + s.database + "&pool_max_conns=6",
+		"WAYBILL_CARRIERS=" + writeCarriers(t, c.url, s.class),
+		"WAYBILL_API_ADDR=127.0.0.1:0",
+		"WAYBILL_ADMIN_ADDR=127.0.0.1:0",
+		"WAYBILL_LEASE=" + orElse(s.lease, 4*time.Second).String(),
+		"WAYBILL_CARRIER_TIMEOUT=" + orElse(s.timeout, 2*time.Second).String(),
+		"WAYBILL_MAX_WORKERS=100",
+	}, s.env...)
+	transport := &http.Transport{MaxIdleConnsPerHost: 128}
+	t.Cleanup(transport.CloseIdleConnections)
+	st.client = &http.Client{Transport: transport, Timeout: 40 * time.Second}
+	st.key = st.createKey("fulfilment")
+	return st
+}
+
+func orElse(d, preset time.Duration) time.Duration {
+	if d == 0 {
+		return preset
+	}
+	return d
+}
+
+// writeCarriers writes carriers.yaml.
+func writeCarriers(t *testing.T, url string, class simserver.Mode) string {
+	t.Helper()
+	text := strings.Builder{}
+	fmt.Fprintf(&text, `
+default_ship_from: {name: Dispatch, street1: 1 Dock Road, city: Reno, state: NV, postal_code: "89501", country: US}
+carriers:
+  - {name: sim, kind: sim, base_url: %q, account: SIM-1, currency: USD, `, url)
+	switch class {
+	case simserver.Blind:
+		text.WriteString("class: blind}\n")
+	case simserver.Lookup:
+		text.WriteString("class: lookup, lookup_processing: 3s}\n")
+	case simserver.Keyed, "":
+		text.WriteString("class: keyed, lookup_processing: 3s}\n")
+	}
+	path := filepath.Join(t.TempDir(), "carriers.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o600))
+	return path
+}
+
+// createKey makes an API key as an operator does.
+func (s *stack) createKey(caller string) string {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.t.Context(), filepath.Join(binaries, "api"),
+		"keys", "create", "--caller", caller, "--scopes", "labels:write,labels:read")
+	cmd.Env = s.env
+	var said strings.Builder
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	require.NoError(s.t, err, said.String())
+	return strings.TrimSpace(string(out))
+}
+
+// startAPI starts an API and returns when it can serve; clients use it from now on.
+func (s *stack) startAPI() *process {
+	s.t.Helper()
+	p := start(s.t, s.env, "api", "serve")
+	l := p.awaitLine("where it listens", func(l line) bool { return l.Msg == "listening" })
+	p.url, p.admin = "http://"+l.APIAddr, "http://"+l.AdminAddr
+	p.awaitReady()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.apis = append(s.apis, p)
+	return p
+}
+
+// startWorker starts a worker and returns when it works.
+func (s *stack) startWorker() *process {
+	s.t.Helper()
+	p := start(s.t, s.env, "worker")
+	l := p.awaitLine("that it works", func(l line) bool { return l.Msg == "working" })
+	p.admin = "http://" + l.AdminAddr
+	p.awaitReady()
+	return p
+}
+
+// startAll starts two APIs and two workers.
+func (s *stack) startAll() {
+	s.t.Helper()
+	s.startAPI()
+	s.startAPI()
+	s.startWorker()
+	s.startWorker()
+}
+
+// api is the API whose turn it is among those that run.
+func (s *stack) api() *process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := uint64(len(s.apis))
+	first := s.turn.Add(1)
+	for i := range n {
+		if p := s.apis[(first+i)%n]; p.running() {
+			return p
+		}
+	}
+	return s.apis[0]
+}
+
+// count asks the database for a number.
+func (s *stack) count(query string, args ...any) int {
+	s.t.Helper()
+	var n int
+	require.NoError(s.t, s.db.QueryRow(s.t.Context(), query, args...).Scan(&n))
+	return n
+}
+
+// awaitCount waits until the database gives the number.
+func (s *stack) awaitCount(want int, query string, args ...any) {
+	s.t.Helper()
+	what := fmt.Sprintf("%s is %d", query, want)
+	eventually(s.t, 40*time.Second, what, func() bool { return s.count(query, args...) == want })
+}
