@@ -23,6 +23,14 @@ LINT := $(CACHE)/golangci-lint-$(LINT_VERSION)
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+.PHONY: demo
+demo: build ## Show, in half a minute, that a label is bought once although everything fails
+	@bin/dev demo
+
+.PHONY: run
+run: build ## Keep the service up in the foreground, with lines to paste; state is kept in run/
+	@bin/dev run
+
 .PHONY: build
 build: ## Build all programs into bin/
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ ./cmd/...
@@ -59,7 +67,8 @@ tools: bin/dev $(LINT) ## Install what the other targets would install when they
 	bin/dev tools
 
 .PHONY: clean
-clean: ## Remove what was built
+clean: ## Remove what was built, and the state of make run
+	@[ ! -L run/postgres ] || rm -rf "$$(readlink run/postgres)"
 	rm -rf bin run
 
 # Always asked for: the go command knows best whether it is up to date.

@@ -13,7 +13,9 @@ import (
 
 // cli is the command line.
 type cli struct {
+	Demo     demoCmd     `cmd:"" help:"Show, in half a minute, that a label is bought once although everything around it fails."`
 	Postgres postgresCmd `cmd:"" help:"Run a command with a private Postgres server at DATABASE_URL."`
+	Run      runCmd      `cmd:"" help:"Keep the service up in the foreground, with lines to paste, until Ctrl-C."`
 	Tools    toolsCmd    `cmd:"" help:"Install the servers that tests need, if they are missing."`
 }
 
