@@ -111,7 +111,7 @@ func (p *process) checkLog() {
 	}
 	if p.t.Failed() {
 		lines := strings.SplitAfter(text, "\n")
-		p.t.Logf("the end of %s's log:\n%s", p.name, strings.Join(lines[max(0, len(lines)-60):], ""))
+		p.t.Logf("the end of %s's log:\n%s", p.name, strings.Join(lines[max(0, len(lines)-40):], ""))
 	}
 }
 

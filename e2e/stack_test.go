@@ -51,6 +51,9 @@ type stack struct {
 	mu   sync.Mutex
 	apis []*process
 
+	// programs are all that were started, also those that have ended.
+	programs []*process
+
 	// heard is every answer that a client has got, by idempotency key; orders is what it had sent.
 	heard  map[string][]answer
 	orders map[string]order
@@ -139,7 +142,7 @@ func (s *stack) startAPI() *process {
 	p.awaitReady()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.apis = append(s.apis, p)
+	s.apis, s.programs = append(s.apis, p), append(s.programs, p)
 	return p
 }
 
@@ -150,6 +153,9 @@ func (s *stack) startWorker() *process {
 	l := p.awaitLine("that it works", func(l line) bool { return l.Msg == "working" })
 	p.admin = "http://" + l.AdminAddr
 	p.awaitReady()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.programs = append(s.programs, p)
 	return p
 }
 
