@@ -28,9 +28,8 @@ type process struct {
 	cmd  *exec.Cmd
 	tee  *tee
 
-	// ended is closed when it has ended; err then says how.
+	// ended is closed when it has ended; cmd.ProcessState then says how.
 	ended chan struct{}
-	err   error
 }
 
 // startProcess starts a program in a process group of its own, so that Ctrl-C in a terminal does not
@@ -49,7 +48,7 @@ func startProcess(name, program string, args, env []string, log string) (*proces
 		return nil, errors.Join(fmt.Errorf("starting %s: %w", name, err), file.Close())
 	}
 	go func() {
-		p.err = p.cmd.Wait()
+		_ = p.cmd.Wait() // how it ended is read from its state
 		_ = file.Close() // what could not be written to a log is not worth failing for
 		close(p.ended)
 	}()
@@ -65,7 +64,7 @@ func (p *process) await(ctx context.Context, match func(line []byte) (string, bo
 	case value := <-found:
 		return value, nil
 	case <-p.ended:
-		return "", fmt.Errorf("%s ended while it was starting (%w): %s", p.name, p.err, p.lastWords())
+		return "", fmt.Errorf("%s ended while it was starting (%s): %s", p.name, p.cmd.ProcessState, p.lastWords())
 	case <-ctx.Done():
 		return "", fmt.Errorf("waiting for %s to start: %w; its log is %s", p.name, ctx.Err(), p.log)
 	}

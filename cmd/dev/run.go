@@ -69,7 +69,8 @@ func (c *runCmd) Run(ctx context.Context) (err error) {
 	}
 	fmt.Print(guide)
 	if p := s.firstToEnd(ctx); p != nil {
-		return fmt.Errorf("%s ended (%w): %s\nIts log is %s; everything is stopped", p.name, p.err, p.lastWords(), p.log)
+		return fmt.Errorf("%s ended (%s): %s\nIts log is %s; everything is stopped",
+			p.name, p.cmd.ProcessState, p.lastWords(), p.log)
 	}
 	fmt.Println("\nStopping: calls under way are finished first…")
 	return nil

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 )
 
 // superuser owns every cluster.
@@ -50,6 +51,7 @@ type Cluster struct {
 	dir    string // everything of the cluster: data, socket, log
 	port   int
 	user   *identity
+	lock   *os.File // of a cluster that is kept: only one starter at a time
 	guard  *guard
 
 	// mu guards the server process, which is nil while the cluster is stopped.
@@ -83,6 +85,9 @@ func Start(ctx context.Context, config Config) (_ *Cluster, err error) {
 			err = errors.Join(err, c.Close())
 		}
 	}()
+	if c.lock, err = c.lockDir(); err != nil {
+		return nil, err
+	}
 	if err := user.own(dir); err != nil {
 		return nil, err
 	}
@@ -108,6 +113,22 @@ func (c Config) makeDir() (string, error) {
 		return "", err
 	}
 	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// lockDir makes sure that nobody else starts a kept cluster: two would make its data folder at once.
+func (c *Cluster) lockDir() (*os.File, error) {
+	if !c.kept() {
+		return nil, nil //nolint:nilnil // nobody else knows a temporary folder
+	}
+	lock, err := os.OpenFile(filepath.Join(c.dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the cluster's lock: %w", err)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = lock.Close()
+		return nil, fmt.Errorf("the cluster in %s is in use by another process (%w): stop that first", c.dir, err)
+	}
+	return lock, nil
 }
 
 // kept is true for a cluster that outlives its closing.
@@ -159,6 +180,7 @@ func (c *Cluster) Close() error {
 		c.server.stop(Fast)
 		c.server = nil
 		c.guard.dismiss()
+		_ = c.lock.Close() // nothing was written to it
 		return nil
 	}
 	c.server.stop(Immediate)

@@ -137,7 +137,7 @@ func TestDir(t *testing.T) {
 	exec(t, first.URL("postgres"), `CREATE TABLE kept AS SELECT 'still here'::text AS word`)
 
 	_, err = pgcluster.Start(t.Context(), pgcluster.Config{Dir: dir})
-	require.ErrorContains(t, err, "postmaster.pid")
+	require.ErrorContains(t, err, "in use by another process")
 	require.Equal(t, "still here", query(t, first.URL("postgres"), `SELECT word FROM kept`), "the loser does no harm")
 	require.NoError(t, first.Close())
 
