@@ -116,10 +116,10 @@ const anyPort = "127.0.0.1:0"
 // start brings the service up: tables, a caller's API key, carrier, worker, API.
 func (s *story) start(ctx context.Context, carriers string) error {
 	s.say("Starting the carrier, the worker and the API…")
-	if _, err := s.stack.must(ctx, "api", "migrate"); err != nil {
+	if _, err := s.stack.api(ctx, "migrate"); err != nil {
 		return err
 	}
-	key, err := s.stack.must(ctx, "api", "keys", "create", "--caller", caller, "--scopes", "labels:write,labels:read")
+	key, err := s.stack.api(ctx, "keys", "create", "--caller", caller, "--scopes", "labels:write,labels:read")
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (c *runCmd) Run(ctx context.Context) (err error) {
 
 // start brings the service up and returns what to try with it.
 func (c *runCmd) start(ctx context.Context, s *stack) (string, error) {
-	if _, err := s.must(ctx, "api", "migrate"); err != nil {
+	if _, err := s.api(ctx, "migrate"); err != nil {
 		return "", err
 	}
 	carrier, err := s.startCarrier(ctx, c.CarrierAddr, filepath.Join(s.dir, "carriersim.jsonl"))
@@ -169,7 +169,7 @@ func keptKey(ctx context.Context, s *stack, api string) (string, error) {
 			return kept.key, nil
 		}
 	}
-	made, err := s.must(ctx, "api", "keys", "create", "--caller", caller, "--scopes", "labels:write,labels:read")
+	made, err := s.api(ctx, "keys", "create", "--caller", caller, "--scopes", "labels:write,labels:read")
 	if err != nil {
 		return "", err
 	}

@@ -118,12 +118,12 @@ func (s *stack) run(ctx context.Context, program string, args ...string) (stdout
 	return stdout, 0, nil
 }
 
-// must is run for programs that have to succeed.
-func (s *stack) must(ctx context.Context, program string, args ...string) ([]byte, error) {
-	stdout, status, err := s.run(ctx, program, args...)
+// api runs a command of the API's program that has to succeed, and returns what it printed.
+func (s *stack) api(ctx context.Context, args ...string) ([]byte, error) {
+	stdout, status, err := s.run(ctx, "api", args...)
 	if err == nil && status != 0 {
-		err = fmt.Errorf("%s %s ended with status %d; see %s",
-			program, args[0], status, filepath.Join(s.dir, program+".log"))
+		err = fmt.Errorf("api %s ended with status %d; see %s",
+			args[0], status, filepath.Join(s.dir, "api.log"))
 	}
 	return stdout, err
 }
