@@ -33,7 +33,7 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "e2e: making a folder for the programs:", err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	if err := build(dir); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 		return 1

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,7 +21,7 @@ func TestManyOfEverything(t *testing.T) {
 		if e.Seq > orders-held {
 			hold.charged(e) // The last ones stay at the carrier while the others are purged.
 		}
-	}}), settings{})
+	}}), settings{lease: 40 * time.Second, timeout: 30 * time.Second})
 	t.Cleanup(hold.open)
 	s.startAll()
 	require.NoError(t, s.submitAll(1, orders+1))

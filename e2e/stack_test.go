@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -85,6 +86,7 @@ func newStack(t *testing.T, c *carrierBox, s settings) *stack {
 		"WAYBILL_CARRIER_TIMEOUT=" + orElse(s.timeout, 2*time.Second).String(),
 		"WAYBILL_MAX_WORKERS=100",
 	}, s.env...)
+	t.Cleanup(st.explain)
 	transport := &http.Transport{MaxIdleConnsPerHost: 128}
 	t.Cleanup(transport.CloseIdleConnections)
 	st.client = &http.Client{Transport: transport, Timeout: 40 * time.Second}
@@ -183,16 +185,36 @@ func (s *stack) api() *process {
 }
 
 // count asks the database for a number.
-func (s *stack) count(query string, args ...any) int {
+func (s *stack) count(query string) int {
 	s.t.Helper()
 	var n int
-	require.NoError(s.t, s.db.QueryRow(s.t.Context(), query, args...).Scan(&n))
+	require.NoError(s.t, s.db.QueryRow(s.t.Context(), query).Scan(&n))
 	return n
 }
 
 // awaitCount waits until the database gives the number.
-func (s *stack) awaitCount(want int, query string, args ...any) {
+func (s *stack) awaitCount(want int, query string) {
 	s.t.Helper()
 	what := fmt.Sprintf("%s is %d", query, want)
-	eventually(s.t, 40*time.Second, what, func() bool { return s.count(query, args...) == want })
+	eventually(s.t, 40*time.Second, what, func() bool { return s.count(query) == want })
+}
+
+// explain shows, of a test that failed, what the service wrote down about its carrier calls.
+func (s *stack) explain() {
+	if !s.t.Failed() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.t.Context()), startTimeout)
+	defer cancel()
+	var text string
+	err := s.db.QueryRow(ctx, `
+		SELECT coalesce(string_agg(concat_ws(' ', n, kind, outcome, reason, carrier_code, carrier_message), E'\n'), 'none')
+		FROM (
+			SELECT count(*) AS n, kind, outcome, reason, carrier_code, carrier_message
+			FROM carrier_calls
+			GROUP BY kind, outcome, reason, carrier_code, carrier_message
+			ORDER BY n DESC
+			LIMIT 30
+		) AS c`).Scan(&text)
+	s.t.Logf("the evidence (%v):\n%s", err, text)
 }
