@@ -55,7 +55,10 @@ func (*demoCmd) Run(ctx context.Context) error {
 		fmt.Fprintln(t.out, "\nInterrupted; everything was stopped and removed.")
 		return exitError{status: 130}
 	case err != nil:
-		fmt.Fprintf(t.out, "\n✗ The demonstration broke off: %v\n  The logs are kept in %s\n", err, dir)
+		fmt.Fprintf(t.out, "\n✗ The demonstration broke off: %v\n", err)
+		if os.Remove(dir) != nil { // there is something in it
+			fmt.Fprintf(t.out, "  The logs are kept in %s\n", dir)
+		}
 		return errStory
 	case t.failed > 0:
 		fmt.Fprintf(t.out, "\n✗ %d of %d checks did not show what they should. The logs are kept in %s\n",
