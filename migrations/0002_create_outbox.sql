@@ -32,13 +32,20 @@ CREATE TABLE label_intents (
     -- Calls proved not to have bought anything, and calls put off because the carrier asked.
     refusals         integer NOT NULL DEFAULT 0,
     deferrals        integer NOT NULL DEFAULT 0,
-    -- Look-ups that found nothing since the last purchase call.
+    -- Since the last purchase call: look-ups that found nothing, and look-ups that failed in a row.
     empty_lookups    integer NOT NULL DEFAULT 0,
+    failed_lookups   integer NOT NULL DEFAULT 0,
+    -- The carrier asked not to be called before.
+    not_before       timestamptz,
     first_called_at  timestamptz,
     -- The lease under which the last call was counted; the last moment at which that call can have
-    -- been under way (its lease's end, until it is known to have ended); when the last look-up that
-    -- found nothing began.
+    -- been under way (until it is known to have ended: its lease's end, and the time that a process
+    -- may have slept over it); when the last look-up that found nothing began.
     call_token       uuid,
+    -- The account that the calls were sent to, and whether each of them bore our key: another
+    -- account, or a key that an open call did not bear, tells nothing about that call.
+    called_account   text,
+    called_with_key  boolean,
     last_call_until  timestamptz,
     last_lookup_at   timestamptz,
     label_id         uuid,

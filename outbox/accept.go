@@ -89,7 +89,7 @@ func (o *Outbox) accept(ctx context.Context, tx pgx.Tx, items []acceptItem) ([]A
 	if err := o.ring(ctx, tx, jobs); err != nil {
 		return nil, err
 	}
-	return resolveRest(ctx, tx, items, accepted)
+	return o.resolveRest(ctx, tx, items, accepted)
 }
 
 // firstOfEachKey leaves one item a key, in the order of the keys. The others are repeats.
@@ -215,13 +215,13 @@ func returnKeys(ctx context.Context, tx pgx.Tx, taken []acceptItem, accepted map
 		return fmt.Errorf("returning %d keys: %w", len(keys), err)
 	}
 	if n := tag.RowsAffected(); n != int64(len(keys)) {
-		return fmt.Errorf("returning keys: %d of %d rows moved", n, len(keys))
+		return fmt.Errorf("%w: returning keys: %d of %d rows moved", errBroken, n, len(keys))
 	}
 	return nil
 }
 
 // resolveRest answers a batch: what was accepted, and what the other keys and parcels stand for.
-func resolveRest(
+func (o *Outbox) resolveRest(
 	ctx context.Context, tx pgx.Tx, items []acceptItem, accepted map[uuid.UUID]bool,
 ) ([]Answer, error) {
 	var rest []question
@@ -235,6 +235,7 @@ func resolveRest(
 		return nil, err
 	}
 	answers := make([]Answer, len(items))
+	var free []int
 	for i, it := range items {
 		if accepted[it.intentID] {
 			answers[i] = Answer{Kind: Accepted, IntentID: it.intentID}
@@ -242,18 +243,43 @@ func resolveRest(
 		}
 		s := standing[0]
 		standing = standing[1:]
-		if s == nil {
-			return nil, fmt.Errorf("accepting label intent %s: neither its key nor its parcel is taken", it.intentID)
-		}
-		if s.intentID == it.intentID {
+		switch {
+		case s == nil:
+			free = append(free, i)
+		case s.intentID == it.intentID:
 			answers[i] = Answer{Kind: Accepted, IntentID: it.intentID} // an earlier try had committed
-			continue
-		}
-		if answers[i], err = s.answer(it.Submission); err != nil {
-			return nil, err
+		default:
+			if answers[i], err = s.answer(it.Submission); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return answers, nil
+	return answers, o.acceptFree(ctx, tx, items, free, answers)
+}
+
+// acceptFree has another go at the items whose key and parcel turned out to be free: the first of
+// their key in the batch was refused its parcel. Each round decides the first of every key at least.
+func (o *Outbox) acceptFree(
+	ctx context.Context, tx pgx.Tx, items []acceptItem, free []int, answers []Answer,
+) error {
+	if len(free) == 0 {
+		return nil
+	}
+	again := make([]acceptItem, len(free))
+	for n, i := range free {
+		again[n] = items[i]
+	}
+	if len(again) == len(items) {
+		return fmt.Errorf("%w: label intent %s: neither its key nor its parcel is taken", errBroken, again[0].intentID)
+	}
+	decided, err := o.accept(ctx, tx, again)
+	if err != nil {
+		return err
+	}
+	for n, i := range free {
+		answers[i] = decided[n]
+	}
+	return nil
 }
 
 func equalHash(stored []byte, fingerprint [32]byte) bool { return bytes.Equal(stored, fingerprint[:]) }

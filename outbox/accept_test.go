@@ -190,6 +190,27 @@ func TestAcceptBatch(t *testing.T) {
 		}, answers)
 	})
 
+	// The first is refused its parcel and gives the key back; the second may have it.
+	t.Run("AKeyForTwoParcelsOfWhichOneIsTaken", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed)
+		taken, id := b.accepted()
+		refused, free, innocent := submission(), submission(), submission()
+		refused.Parcel, free.Key, innocent.CallerID = taken.Parcel, refused.Key, "returns"
+		batch := items(refused, free, free, refused, innocent)
+		answers, err := b.box.acceptAll(t.Context(), batch)
+		require.NoError(t, err)
+		require.Equal(t, []Answer{
+			{Kind: ParcelLabelled, IntentID: id},
+			{Kind: Accepted, IntentID: batch[1].intentID},
+			{Kind: InProgress, IntentID: batch[1].intentID},
+			{Kind: ParcelLabelled, IntentID: id},
+			{Kind: Accepted, IntentID: batch[4].intentID},
+		}, answers)
+		require.Equal(t, 3, b.count(`SELECT count(*) FROM idempotency_keys`))
+		require.Equal(t, 3, b.count(`SELECT count(*) FROM river_job`))
+	})
+
 	// A commit whose reply was lost is run again: the batch recognises what it had stored.
 	t.Run("RunTwiceGivesTheSameAnswers", func(t *testing.T) {
 		t.Parallel()

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"encoding/json/v2"
+	"errors"
 	"fmt"
 	"time"
 
@@ -96,7 +97,7 @@ func (b *Buyer) Work(ctx context.Context, job *river.Job[BuyLabel]) error {
 	}
 	// Before the claim is asked for, so that the lease is never thought to be longer than it is.
 	began := b.outbox.cfg.Now()
-	c, err := b.outbox.claim(ctx, job.Args.IntentID, account.Carrier.Capabilities())
+	c, err := b.outbox.claim(ctx, job.Args.IntentID, account.Carrier)
 	if err != nil {
 		done("")
 		return err
@@ -130,13 +131,27 @@ func (b *Buyer) stayAway(c claimed) error {
 
 // claim takes a lease on an intent. It waits for the answer even when the job's context ends: a lease
 // that nobody knows of would put an intent in doubt for nothing.
-func (o *Outbox) claim(ctx context.Context, id uuid.UUID, caps carrier.Capabilities) (claimed, error) {
+func (o *Outbox) claim(ctx context.Context, id uuid.UUID, account carrier.Carrier) (claimed, error) {
 	ctx = context.WithoutCancel(ctx)
 	token, err := uuid.NewRandom()
 	if err != nil {
 		return claimed{}, fmt.Errorf("making a lease token: %w", err)
 	}
-	c, err := o.claiming.Do(ctx, claimItem{intentID: id, token: token, caps: caps})
+	// While the database is away, the lease may be ours without our knowing: the same claim is
+	// repeated until it would have ended anyway.
+	item := claimItem{intentID: id, token: token, account: account.Account(), caps: account.Capabilities()}
+	pause := backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(100*time.Millisecond),
+		backoff.WithMaxInterval(time.Second),
+		backoff.WithMaxElapsedTime(o.leaseOf(account.Name())),
+	)
+	c, err := backoff.RetryWithData(func() (claimed, error) {
+		c, err := o.claiming.Do(ctx, item)
+		if err != nil && !errors.Is(err, ErrUnavailable) {
+			return c, backoff.Permanent(err)
+		}
+		return c, err
+	}, pause)
 	if err != nil {
 		return claimed{}, fmt.Errorf("claiming label intent %s: %w", id, err)
 	}
@@ -162,20 +177,39 @@ func (a *attempt) run(ctx context.Context) error {
 	var ship carrier.Shipment
 	if err := json.Unmarshal(a.order.request, &ship); err != nil {
 		a.done("")
-		return fmt.Errorf("decoding the request of label intent %s: %w", a.lease.intentID, err)
+		a.logger.Error("the stored request cannot be read", zap.Error(err))
+		return a.deliver(ctx, concludeNotBegun())
 	}
-	var concl conclusion
-	if a.plan.step == lookupStep {
-		a.done("")
-		concl = a.lookUp(ctx, ship)
-	} else {
-		concl = a.call(ctx, ship)
+	concl, err := a.step(ctx, ship)
+	if err != nil {
+		return err
 	}
 	if label := concl.label; label != nil {
 		label.Service = orDefault(label.Service, ship.Service)
 		label.Document.Format = orDefault(label.Document.Format, ship.Format)
 	}
 	return a.deliver(ctx, concl)
+}
+
+// step does what the claim planned. A look-up that proves that nothing was bought goes on to the
+// call under the same lease, journalled first: no queue stands between the check and the send.
+func (a *attempt) step(ctx context.Context, ship carrier.Shipment) (conclusion, error) {
+	if a.plan.step == callStep {
+		return a.call(ctx, ship), nil
+	}
+	looked := a.lookUp(ctx, ship)
+	if looked.reason != quietPeriodOver {
+		a.done("")
+		return looked, nil
+	}
+	held, err := a.outbox.journalCall(ctx, &a.claimed, a.account.Carrier)
+	if err != nil || !held {
+		a.done("")
+		return looked, err
+	}
+	concl := a.call(ctx, ship)
+	concl.evidence = append(looked.evidence, concl.evidence...)
+	return concl, nil
 }
 
 // call sends the purchase that the claim has journalled.
@@ -210,7 +244,7 @@ func (a *attempt) lookUp(ctx context.Context, ship carrier.Shipment) conclusion 
 	found, err := a.account.Carrier.Find(ctx, a.order.reference)
 	took := a.outbox.cfg.Now().Sub(sent)
 	lookup := a.account.Carrier.Capabilities().Lookup
-	concl := concludeLookup(ship, a.order.reference, found, err, *lookup, a.outbox.cfg.Policy)
+	concl := concludeLookup(a.before, ship, a.order.reference, found, err, *lookup, a.outbox.cfg.Policy)
 	a.log("look-up", concl, zap.Int("found", len(found)), zap.Duration("took", took), zap.Error(err))
 	return concl
 }

@@ -2,8 +2,10 @@ package outbox
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,7 +24,7 @@ var (
 	both     = carrier.Capabilities{Key: keyed.Key, Lookup: byLookup.Lookup}
 
 	unknown   = carrier.Result{Outcome: carrier.Unknown, Code: "timeout"}
-	notBought = carrier.Result{Outcome: carrier.NotBought, Code: "busy"}
+	notBought = carrier.Result{Outcome: carrier.NotBought, Code: "busy", Message: "dial tcp: lookup carrier.internal"}
 	rejected  = carrier.Result{Outcome: carrier.Rejected, Code: "bad_address", Message: "No such street."}
 
 	classes = map[string]carrier.Capabilities{"Keyed": keyed, "Lookup": byLookup, "Blind": blind, "KeyedWithLookup": both}
@@ -99,8 +101,12 @@ func TestPurchase(t *testing.T) {
 			busy := carrier.Result{Outcome: carrier.NotBought, RetryAfter: 7 * time.Second}
 			b.carrier.will(reply{answer: busy}, reply{answer: busy}, reply{answer: busy})
 			_, id := b.accepted()
-			for range 3 {
+			for calls := 1; calls <= 3; calls++ {
 				require.Equal(t, 7*time.Second, requireSnooze(t, b.work(id)))
+				// Even if the job that slept is lost, the carrier is left alone.
+				require.InDelta(t, 7*time.Second, requireSnooze(t, b.work(id)), float64(time.Second))
+				require.Equal(t, calls, b.carrier.callCount())
+				b.age(id, 7*time.Second)
 			}
 			require.NoError(t, b.work(id))
 			require.Equal(t, row{State: Purchased, Attempts: 4, Calls: 4, Deferrals: 3, KeyState: "completed", Labels: 1, Jobs: 1}, b.row(id))
@@ -116,6 +122,7 @@ func TestPurchase(t *testing.T) {
 			a := b.accept(s)
 			require.Equal(t, http.StatusBadGateway, a.Status)
 			require.Contains(t, string(a.Body), `"code":"carrier_unavailable"`)
+			require.NotContains(t, string(a.Body), "carrier_message", "what went wrong on our side is for the log")
 		})
 	}
 }
@@ -203,34 +210,99 @@ func TestUnknownOutcome(t *testing.T) {
 		}
 		require.Equal(t, 1, b.carrier.finds)
 		// A quiet period of three seconds, looked into every second: only the look-up that sees its
-		// end allows another call.
-		for range 3 {
-			require.Equal(t, 1, b.carrier.callCount())
+		// end allows another call, which follows at once.
+		for range 2 {
 			b.age(id, time.Second)
 			requireSnooze(t, b.work(id))
+			require.Equal(t, 1, b.carrier.callCount())
 		}
-		require.Equal(t, 4, b.carrier.finds)
+		b.age(id, time.Second)
 		require.NoError(t, b.work(id))
+		require.Equal(t, 4, b.carrier.finds)
 		require.Equal(t, Purchased, b.row(id).State)
 		require.Equal(t, 2, b.carrier.callCount())
 		require.Equal(t, 0, b.row(id).OpenCalls)
 	})
 
-	t.Run("LookupWithAStaleLastLookLooksAgainBeforeItCalls", func(t *testing.T) {
+	// However long each turn of the queue takes, and however short the quiet period is.
+	t.Run("LookupEndsUnderABusyQueue", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t, byLookup)
-		b.carrier.will(reply{answer: unknown})
-		_, id := b.accepted()
-		requireSnooze(t, b.work(id))
-		for range 5 {
-			b.age(id, byLookup.Lookup.QuietPeriod())
-			requireSnooze(t, b.work(id))
+		for _, quiet := range []time.Duration{800 * time.Millisecond, 31 * time.Second} {
+			b := setup(t, carrier.Capabilities{Lookup: &carrier.Lookup{Processing: quiet}},
+				func(c *Config) { c.Policy = Policy{} })
+			b.carrier.will(reply{answer: unknown})
+			_, id := b.accepted()
+			for range 10 {
+				if b.work(id) == nil {
+					break
+				}
+				b.age(id, time.Minute)
+			}
+			require.Equal(t, Purchased, b.row(id).State)
+			require.Equal(t, 2, b.carrier.callCount())
 		}
-		finds := b.carrier.finds
-		b.age(id, byLookup.Lookup.QuietPeriod())
-		requireSnooze(t, b.work(id))
-		require.Equal(t, finds+1, b.carrier.finds)
-		require.Equal(t, 1, b.carrier.callCount())
+	})
+
+	t.Run("LookupThatNeverAnswersIsLeftToAPerson", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, byLookup, func(c *Config) { c.Policy.MaxFailedLookups = 5 })
+		b.carrier.will(reply{answer: unknown})
+		b.carrier.findErr = errors.New("this account has no look-up any more")
+		_, id := b.accepted()
+		b.workUntilSettled(id)
+		require.Equal(t, SettledByPerson, b.row(id).SettledBy)
+		require.NoError(t, b.box.Settle(t.Context(), Settlement{
+			IntentID: id, Verdict: VerdictGiveUp, Actor: "ops", Why: "last month's invoice does not have it",
+		}))
+		require.Equal(t, Failed, b.row(id).State)
+	})
+
+	t.Run("AnOpenCallIsNotJudgedByAnotherConfiguration", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, blind)
+		_, id := b.accepted()
+		_, err := b.box.claim(t.Context(), id, b.carrier) // the worker dies in a call that bore no key
+		require.NoError(t, err)
+		b.expireLease(id)
+		renewed := setupOn(t, b.db, newFakeCarrier(t, keyed))
+		require.NoError(t, renewed.work(id))
+		require.Zero(t, renewed.carrier.callCount())
+		require.Equal(t, SettledByPerson, b.row(id).SettledBy)
+	})
+
+	t.Run("AnOpenCallIsNotRepeatedAtAnotherAccount", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, both)
+		b.carrier.will(reply{charge: true, answer: unknown})
+		_, id := b.accepted()
+		requireRetry(t, b.work(id))
+		renewed := setupOn(t, b.db, newFakeCarrier(t, both))
+		renewed.carrier.account = "SIM-2"
+		require.NoError(t, renewed.work(id))
+		require.Zero(t, renewed.carrier.callCount())
+		require.Equal(t, SettledByPerson, b.row(id).SettledBy)
+	})
+
+	t.Run("BoughtWithoutAUsableLabelIsUnknown", func(t *testing.T) {
+		t.Parallel()
+		long := strings.Repeat("x", 300)
+		for _, label := range []*carrier.Label{
+			nil,
+			{ID: "L1", TrackingNo: "GRD\xff1", Cost: carrier.Money{Currency: "USD"}},
+			{ID: "L1", TrackingNo: "GRD\x00", Cost: carrier.Money{Currency: "USD"}},
+			{ID: long, TrackingNo: "GRD1", Cost: carrier.Money{Currency: "USD"}},
+			{ID: "L1", TrackingNo: "", Cost: carrier.Money{Currency: "USD"}},
+			{ID: "", TrackingNo: "GRD1", Cost: carrier.Money{Currency: "USD"}},
+			{ID: "L1", TrackingNo: "GRD1", Cost: carrier.Money{Cents: -1, Currency: "USD"}},
+			{ID: "L1", TrackingNo: "GRD1", Cost: carrier.Money{Currency: "dollars"}},
+		} {
+			b := setup(t, blind)
+			b.carrier.will(reply{answer: carrier.Result{Outcome: carrier.Bought, Label: label}})
+			_, id := b.accepted()
+			require.NoError(t, b.work(id))
+			require.Equal(t, SettledByPerson, b.row(id).SettledBy)
+			require.Equal(t, 1, b.count(`SELECT count(*) FROM carrier_calls WHERE carrier_code = 'unusable_label'`))
+		}
 	})
 
 	t.Run("LookupThatFailsProvesNothing", func(t *testing.T) {
@@ -286,7 +358,7 @@ func TestTakeover(t *testing.T) {
 
 	// die kills an attempt, as it were, between the charge and the commit: its lease stays.
 	die := func(b *testBundle, id uuid.UUID, charge bool) {
-		c, err := b.box.claim(b.t.Context(), id, b.carrier.caps)
+		c, err := b.box.claim(b.t.Context(), id, b.carrier)
 		require.NoError(b.t, err)
 		require.Equal(b.t, granted, c.status)
 		if charge {
@@ -331,6 +403,32 @@ func TestTakeover(t *testing.T) {
 	}
 }
 
+// A process that sleeps between its last look at the lease and the send, for up to a quiet period, is
+// waited for: the look-ups that prove absence begin to count only after that.
+func TestTakeoverWaitsForASleeper(t *testing.T) {
+	t.Parallel()
+	b := setup(t, byLookup)
+	_, id := b.accepted()
+	sleeper, err := b.box.claim(t.Context(), id, b.carrier)
+	require.NoError(t, err)
+	b.expireLease(id)
+	quiet := byLookup.Lookup.QuietPeriod()
+	b.age(id, b.box.cfg.Lease+quiet) // the lease ended one quiet period ago
+	for range 5 {
+		requireSnooze(t, b.work(id))
+		b.age(id, quiet/5)
+	}
+	require.Zero(t, b.carrier.callCount())
+	// The sleeper wakes and sends; what it bought is found, not bought again.
+	b.carrier.mu.Lock()
+	b.carrier.charge(carrier.Purchase{Reference: sleeper.order.reference, Shipment: carrier.Shipment{Service: "ground", WeightG: 1450}})
+	b.carrier.mu.Unlock()
+	b.age(id, quiet/5)
+	require.NoError(t, b.work(id))
+	require.Equal(t, Purchased, b.row(id).State)
+	require.Equal(t, 1, b.carrier.charges())
+}
+
 // An attempt that outlives its lease finds another one in its place.
 func TestLostLease(t *testing.T) {
 	t.Parallel()
@@ -353,7 +451,7 @@ func TestLostLease(t *testing.T) {
 		b.carrier.will(reply{answer: rejected})
 		_, id := b.accepted()
 		require.NoError(t, overtaken(b, id, func() {
-			_, err := b.box.claim(t.Context(), id, keyed) // the new holder is still at it
+			_, err := b.box.claim(t.Context(), id, b.carrier) // the new holder is still at it
 			require.NoError(t, err)
 		}))
 		r := b.row(id)
@@ -399,13 +497,13 @@ func TestLostLease(t *testing.T) {
 		ended := make(chan error, 1)
 		_, id := b.accepted()
 		require.NoError(t, overtaken(b, id, func() {
-			c, err := b.box.claim(t.Context(), id, byLookup)
+			c, err := b.box.claim(t.Context(), id, b.carrier)
 			require.NoError(t, err)
 			require.Equal(t, lookupStep, c.plan.step)
 			go func() { // the look-up ends while the label is being offered
 				_, err := b.box.completing.Do(context.WithoutCancel(t.Context()), completeItem{
 					lease: c.lease, order: c.order, began: c.before.now,
-					conclusion: concludeLookup(carrier.Shipment{}, "", nil, nil, *byLookup.Lookup, b.box.cfg.Policy),
+					conclusion: concludeLookup(c.before, carrier.Shipment{}, "", nil, nil, *byLookup.Lookup, b.box.cfg.Policy),
 				})
 				ended <- err
 			}()
@@ -425,7 +523,7 @@ func TestCompleteBatch(t *testing.T) {
 		var items []completeItem
 		for _, res := range []carrier.Result{{Outcome: carrier.Bought}, rejected, notBought, unknown} {
 			_, id := b.accepted()
-			c, err := b.box.claim(t.Context(), id, both)
+			c, err := b.box.claim(t.Context(), id, b.carrier)
 			require.NoError(t, err)
 			if res.Outcome == carrier.Bought {
 				label := b.carrier.charge(carrier.Purchase{Reference: c.order.reference, CarrierKey: id.String()})
@@ -445,6 +543,32 @@ func TestCompleteBatch(t *testing.T) {
 		require.Equal(t, 1, b.count(`SELECT count(*) FROM labels`))
 		require.Equal(t, 3, b.count(`SELECT count(*) FROM carrier_calls`))
 		require.Equal(t, 1, b.count(`SELECT refusals FROM label_intents WHERE intent_id = $1`, items[2].lease.intentID))
+	})
+
+	t.Run("LargeDocumentsAreSharedOut", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed)
+		content := make([]byte, 1<<20)
+		_, err := rand.Read(content)
+		require.NoError(t, err)
+		var wg sync.WaitGroup
+		errs := make([]error, 64)
+		for i := range errs {
+			_, id := b.accepted()
+			c, err := b.box.claim(t.Context(), id, b.carrier)
+			require.NoError(t, err)
+			label := b.carrier.charge(carrier.Purchase{Reference: c.order.reference, CarrierKey: id.String()})
+			label.Service, label.Document = "ground", carrier.Document{Format: carrier.PDF, Content: content}
+			item := completeItem{
+				lease: c.lease, order: c.order, account: "SIM-1", began: c.before.now, boughtAt: c.before.now,
+				labelID:    uuid.Must(uuid.NewV7()),
+				conclusion: concludeCall(c.before, carrier.Result{Outcome: carrier.Bought, Label: &label}, keyed, b.box.cfg.Policy),
+			}
+			wg.Go(func() { _, errs[i] = b.box.completing.Do(t.Context(), item) })
+		}
+		wg.Wait()
+		require.Equal(t, make([]error, 64), errs)
+		require.Equal(t, 64, b.count(`SELECT count(*) FROM label_documents`))
 	})
 
 	t.Run("ALabelThatCannotBeStoredPutsItsIntentInDoubtAlone", func(t *testing.T) {
@@ -472,7 +596,7 @@ func TestClaimRunTwiceCountsOneCall(t *testing.T) {
 	t.Parallel()
 	b := setup(t, blind)
 	_, id := b.accepted()
-	items := []claimItem{{intentID: id, token: uuid.New(), caps: blind}}
+	items := []claimItem{{intentID: id, token: uuid.New(), account: "SIM-1", caps: blind}}
 	first, err := b.box.claimAll(t.Context(), items)
 	require.NoError(t, err)
 	again, err := b.box.claimAll(t.Context(), items)
@@ -499,7 +623,7 @@ func TestOneLeaseAtATime(t *testing.T) {
 	for i := range 32 {
 		box := []*Outbox{b.box, second.box}[i%2]
 		wg.Go(func() {
-			c, err := box.claim(t.Context(), id, keyed)
+			c, err := box.claim(t.Context(), id, b.carrier)
 			require.NoError(t, err)
 			mu.Lock()
 			statuses[c.status]++

@@ -17,6 +17,7 @@ import (
 type claimItem struct {
 	intentID uuid.UUID
 	token    uuid.UUID
+	account  string
 	caps     carrier.Capabilities
 }
 
@@ -118,13 +119,10 @@ func (o *Outbox) decide(it claimItem, row claimRow, takeover bool, j *journal) c
 		c.before.calls--
 		return c
 	}
-	c.plan = next(row.progress, it.caps, o.cfg.Policy)
+	c.plan = next(row.progress, it.account, it.caps, o.cfg.Policy)
 	switch c.plan.step {
 	case callStep:
-		if c.plan.reason == quietPeriodOver {
-			c.before.state, c.before.openCalls = Pending, 0
-		}
-		j.call(c, row.leaseEnd)
+		j.call(c, it, row.leaseEnd)
 	case lookupStep:
 		j.attempt(c)
 	case waitStep:
@@ -209,8 +207,9 @@ func (o *Outbox) takeLeases(
 	batch.Queue(`
 		SELECT
 			i.intent_id, i.caller_id, i.idem_key, i.state, coalesce(i.settled_by, ''),
-			i.calls, i.open_calls, i.deferrals, i.empty_lookups,
-			i.first_called_at, i.last_call_until, i.last_lookup_at, i.call_token,
+			i.calls, i.open_calls, i.deferrals, i.empty_lookups, i.failed_lookups,
+			coalesce(i.called_account, ''), coalesce(i.called_with_key, false),
+			i.first_called_at, i.last_call_until, i.last_lookup_at, i.not_before, i.call_token,
 			i.order_id, i.parcel_no, i.label_version, i.carrier, i.reference, i.request_id,
 			i.request, i.created_at,
 			k.state, k.lease_token, k.locked_until, clock_timestamp()
@@ -232,15 +231,17 @@ func (o *Outbox) takeLeases(
 func readClaimRows(r pgx.Rows, into map[uuid.UUID]claimRow) error {
 	for r.Next() {
 		var (
-			id                             uuid.UUID
-			c                              claimRow
-			first, until, lookup, leaseEnd *time.Time
-			callToken, leaseToken          *uuid.UUID
+			id                    uuid.UUID
+			c                     claimRow
+			first, until, lookup  *time.Time
+			notBefore, leaseEnd   *time.Time
+			callToken, leaseToken *uuid.UUID
 		)
 		if err := r.Scan(
 			&id, &c.owner.caller, &c.owner.key, &c.progress.state, &c.settledBy,
 			&c.progress.calls, &c.progress.openCalls, &c.progress.deferrals, &c.progress.emptyLookups,
-			&first, &until, &lookup, &callToken,
+			&c.progress.failedLookups, &c.progress.account, &c.progress.withKey,
+			&first, &until, &lookup, &notBefore, &callToken,
 			&c.order.parcel.OrderID, &c.order.parcel.ParcelNo, &c.order.parcel.LabelVersion,
 			&c.order.carrier, &c.order.reference, &c.order.requestID, &c.order.request, &c.order.createdAt,
 			&c.keyState, &leaseToken, &leaseEnd, &c.progress.now,
@@ -248,7 +249,8 @@ func readClaimRows(r pgx.Rows, into map[uuid.UUID]claimRow) error {
 			return err
 		}
 		c.progress.firstCalledAt, c.progress.lastCallUntil = deref(first), deref(until)
-		c.progress.lastLookupAt, c.leaseEnd = deref(lookup), deref(leaseEnd)
+		c.progress.lastLookupAt, c.progress.notBefore = deref(lookup), deref(notBefore)
+		c.leaseEnd = deref(leaseEnd)
 		c.callToken, c.leaseToken = deref(callToken), deref(leaseToken)
 		into[id] = c
 	}

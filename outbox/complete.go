@@ -159,7 +159,7 @@ func (o *Outbox) completeLost(
 		case settled[items[i].lease.token]:
 			results[i] = stored
 			w.add(items[i])
-		default:
+		case !found[items[i].lease.token].noted:
 			w.addLost(items[i], results[i])
 		}
 	}
@@ -170,6 +170,7 @@ func (o *Outbox) completeLost(
 type lostRow struct {
 	done  bool // this very conclusion is stored
 	final bool // the intent has another end
+	noted bool // the evidence was written when it was offered before
 }
 
 func (f lostRow) completion() completion {
@@ -201,7 +202,12 @@ func readLost(
 					WHERE c.intent_id = t.intent_id AND c.lease_token = t.token
 						AND c.reason NOT IN ('lost_lease', 'too_late')
 				),
-			i.finished_at IS NOT NULL
+			i.finished_at IS NOT NULL,
+			EXISTS (
+				SELECT 1 FROM carrier_calls AS c
+				WHERE c.intent_id = t.intent_id AND c.lease_token = t.token
+					AND c.reason IN ('lost_lease', 'too_late')
+			)
 		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS t (intent_id, token, label_id)
 		CROSS JOIN LATERAL (
 			SELECT * FROM label_intents AS i WHERE i.intent_id = t.intent_id LIMIT 1
@@ -212,7 +218,7 @@ func readLost(
 	found := make(map[uuid.UUID]lostRow, len(lost))
 	var token uuid.UUID
 	var f lostRow
-	if _, err := pgx.ForEachRow(rows, []any{&token, &f.done, &f.final}, func() error {
+	if _, err := pgx.ForEachRow(rows, []any{&token, &f.done, &f.final, &f.noted}, func() error {
 		found[token] = f
 		return nil
 	}); err != nil {
@@ -234,9 +240,10 @@ func (it *completeItem) answer() (status int, body []byte) {
 	}
 }
 
-// carrierWords are the carrier's code and message of a final refusal.
+// carrierWords are the carrier's code and message, for a rejection. Of everything else the words are
+// ours, or an operator's, and stay in the evidence.
 func (it *completeItem) carrierWords() (code, message string) {
-	if it.conclusion.state == Purchased || len(it.conclusion.evidence) == 0 {
+	if it.conclusion.state != Rejected || len(it.conclusion.evidence) == 0 {
 		return "", ""
 	}
 	last := it.conclusion.evidence[len(it.conclusion.evidence)-1]

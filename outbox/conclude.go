@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"regexp"
 	"time"
 
 	"waybill/carrier"
@@ -71,6 +72,9 @@ type conclusion struct {
 // stood when the call was planned: not counting this call, and with the earlier calls closed if a
 // quiet period had proved them empty.
 func concludeCall(before progress, res carrier.Result, caps carrier.Capabilities, policy Policy) conclusion {
+	if res.Outcome == carrier.Bought && !storable(res.Label) {
+		res = carrier.Result{Outcome: carrier.Unknown, Code: codeUnusable, Label: res.Label}
+	}
 	var c conclusion
 	switch res.Outcome {
 	case carrier.Bought:
@@ -143,7 +147,7 @@ func concludeUnknown(
 	case res.Code == carrier.CodeOverPrice && res.Label != nil:
 		// Bought and paid, but not as ordered: repeating or looking up would only find it again.
 		return conclusion{state: InDoubt, settledBy: SettledByPerson, reason: boughtOtherwise, follow: stop}
-	case caps.Class(keyAge) != carrier.Keyed:
+	case caps.Class(keyAge) != carrier.Keyed, before.openCalls > 0 && !before.withKey:
 		return doubt(caps, outcomeUnknown)
 	case before.spent()+1 >= policy.MaxCalls:
 		return doubt(caps, attemptsSpent)
@@ -160,6 +164,28 @@ func concludeNotBegun() conclusion {
 	}
 }
 
+// codeUnusable is the code of a label that was sold but cannot be what a label is.
+const codeUnusable = "unusable_label"
+
+// maxLabelText bounds what a carrier may call a label; real names are a tenth of it.
+const maxLabelText = 255
+
+// storable tells whether a label has what every label has, in words that can be stored and shown. An
+// adapter should have seen to it; a label that breaks the batch it is stored in would do so for ever.
+func storable(l *carrier.Label) bool {
+	if l == nil || l.ID == "" || l.TrackingNo == "" || l.Cost.Cents < 0 || !currency.MatchString(l.Cost.Currency) {
+		return false
+	}
+	for _, text := range []string{l.ID, l.TrackingNo, l.Service, string(l.Document.Format)} {
+		if len(text) > maxLabelText || text != carrier.Sanitise(text) {
+			return false
+		}
+	}
+	return true
+}
+
+var currency = regexp.MustCompile(`^[A-Z]{3}$`)
+
 // doubt puts an intent in doubt: to be looked up at once, or left to a person.
 func doubt(caps carrier.Capabilities, reason Reason) conclusion {
 	if caps.Lookup == nil {
@@ -168,9 +194,11 @@ func doubt(caps carrier.Capabilities, reason Reason) conclusion {
 	return conclusion{state: InDoubt, settledBy: SettledByLookup, reason: reason, follow: later}
 }
 
-// concludeLookup decides what a look-up's answer makes of the intent.
+// concludeLookup decides what a look-up's answer makes of the intent. callAgain, and only it, allows
+// another purchase.
 func concludeLookup(
-	ship carrier.Shipment, ref string, found []carrier.Label, err error, lookup carrier.Lookup, policy Policy,
+	before progress, ship carrier.Shipment, ref string,
+	found []carrier.Label, err error, lookup carrier.Lookup, policy Policy,
 ) conclusion {
 	again := conclusion{
 		state: InDoubt, settledBy: SettledByLookup, follow: later, delay: policy.spacing(lookup),
@@ -178,13 +206,22 @@ func concludeLookup(
 	if err != nil {
 		again.reason = lookupFailed
 		again.evidence = []evidence{{
-			kind: "find", outcome: "failed", reason: lookupFailed, message: carrier.Sanitise(err.Error()),
+			kind: "find", outcome: "failed", reason: lookupFailed, message: err.Error(),
 		}}
+		if before.failedLookups+1 >= policy.MaxFailedLookups {
+			again.settledBy, again.follow = SettledByPerson, stop
+		}
 		return again
 	}
 	if len(found) == 0 {
 		again.reason, again.lookedUp = lookupFoundNone, true
-		again.evidence = []evidence{{kind: "find", outcome: "none", reason: lookupFoundNone}}
+		if quietPeriodSeen(before, lookup, policy) {
+			again.reason = quietPeriodOver
+			if before.spent() >= policy.MaxCalls {
+				again.reason, again.settledBy, again.follow = attemptsSpent, SettledByPerson, stop
+			}
+		}
+		again.evidence = []evidence{{kind: "find", outcome: "none", reason: again.reason}}
 		return again
 	}
 	label, reason := choose(ship, ref, found)
@@ -226,7 +263,7 @@ func choose(ship carrier.Shipment, ref string, found []carrier.Label) (*carrier.
 // matches compares what the carrier shows with what was ordered: references are not unique everywhere.
 func matches(ship carrier.Shipment, ref string, l *carrier.Label) bool {
 	return l.Reference == ref &&
-		l.TrackingNo != "" &&
+		storable(l) &&
 		(l.Service == "" || l.Service == ship.Service) &&
 		(l.WeightG == 0 || l.WeightG == ship.WeightG) &&
 		(l.ShipTo == nil || l.ShipTo.PostalCode == "" || l.ShipTo.PostalCode == ship.ShipTo.PostalCode)

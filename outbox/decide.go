@@ -15,6 +15,10 @@ type Policy struct {
 	// MinLookups is how many look-ups must find nothing before absence counts; default 3.
 	MinLookups int
 
+	// MaxFailedLookups is how many look-ups in a row may fail before a person is asked to decide;
+	// default 500: with a spacing of half a minute, some hours.
+	MaxFailedLookups int
+
 	// MinSpacing is the least time between two look-ups; default 1 s.
 	MinSpacing time.Duration
 
@@ -26,6 +30,7 @@ type Policy struct {
 func (p Policy) withDefaults() Policy {
 	p.MaxCalls = orDefault(p.MaxCalls, 50)
 	p.MinLookups = orDefault(p.MinLookups, 3)
+	p.MaxFailedLookups = orDefault(p.MaxFailedLookups, 500)
 	p.MinSpacing = orDefault(p.MinSpacing, time.Second)
 	p.MaxDeferrals = orDefault(p.MaxDeferrals, 500)
 	return p
@@ -47,7 +52,7 @@ const (
 	lookUpFirst     Reason = "look_up_first"     // an earlier call is open
 	lookUpLater     Reason = "look_up_later"     // the last look-up was a moment ago
 	nothingToAsk    Reason = "nothing_to_ask"    // neither key nor look-up: a person decides
-	callsSpent      Reason = "calls_spent"       // the budget is used up
+	anotherAccount  Reason = "another_account"   // the open call went to an account we no longer ask
 )
 
 // Step is the one thing an attempt does under its lease.
@@ -68,9 +73,13 @@ type progress struct {
 	openCalls     int
 	deferrals     int
 	emptyLookups  int
+	failedLookups int
+	account       string // that the calls went to
+	withKey       bool   // every call bore our key
 	firstCalledAt time.Time
 	lastCallUntil time.Time // the last moment at which a call can have been under way
 	lastLookupAt  time.Time
+	notBefore     time.Time // the carrier asked to be left alone until then
 	now           time.Time
 }
 
@@ -85,41 +94,43 @@ type plan struct {
 }
 
 // next decides the step of an attempt. It is the heart of "never twice": a call is planned only if
-// every earlier call is known to have bought nothing, or the carrier itself tells repeats apart.
-func next(p progress, caps carrier.Capabilities, policy Policy) plan {
-	if p.openCalls == 0 {
-		return plan{step: callStep, reason: nothingOpen}
-	}
+// every earlier call is known to have bought nothing, or the carrier itself tells repeats apart. For
+// that the configuration of today is not enough: the open calls must have gone to the same account,
+// and have borne the key.
+func next(p progress, account string, caps carrier.Capabilities, policy Policy) plan {
 	class := caps.Class(p.now.Sub(p.firstCalledAt))
-	// In doubt although the key is honoured: a later call under it was refused, which says
-	// nothing about the earlier one; or the calls are spent. Only a look-up tells.
-	if class == carrier.Keyed && p.state != InDoubt {
+	switch {
+	case p.now.Before(p.notBefore):
+		return plan{step: waitStep, reason: askedToWait, delay: p.notBefore.Sub(p.now)}
+	case p.openCalls == 0:
+		return plan{step: callStep, reason: nothingOpen}
+	case p.account != account:
+		return plan{step: parkStep, reason: anotherAccount}
+	case class == carrier.Keyed && p.withKey && p.state != InDoubt:
+		// In doubt although the key is honoured, on the other hand: a later call under it was
+		// refused, which says nothing about the earlier one; or the calls are spent. Only a
+		// look-up tells.
 		return plan{step: callStep, reason: sameKeyRepeat}
-	}
-	if caps.Lookup == nil {
+	case caps.Lookup == nil:
 		return plan{step: parkStep, reason: nothingToAsk}
+	default:
+		return nextLookup(p, *caps.Lookup, policy)
 	}
-	return nextLookup(p, *caps.Lookup, policy)
 }
 
 // nextLookup plans for an open call that only look-ups can settle.
 func nextLookup(p progress, lookup carrier.Lookup, policy Policy) plan {
-	quiet := lookup.QuietPeriod()
 	spacing := policy.spacing(lookup)
-	sinceLookup := p.now.Sub(p.lastLookupAt)
-	switch {
-	case p.emptyLookups == 0:
-		return plan{step: lookupStep, reason: lookUpFirst}
-	case p.emptyLookups >= policy.MinLookups && p.lastLookupAt.Sub(p.lastCallUntil) >= quiet && sinceLookup < quiet:
-		// The last look-up saw the end of the quiet period, and is no older than the promise
-		// allows: a sleeper between check and send would have to sleep for longer.
-		if p.spent() >= policy.MaxCalls {
-			return plan{step: parkStep, reason: callsSpent}
-		}
-		return plan{step: callStep, reason: quietPeriodOver}
-	case sinceLookup < spacing:
-		return plan{step: waitStep, reason: lookUpLater, delay: spacing - sinceLookup}
-	default:
-		return plan{step: lookupStep, reason: lookUpFirst}
+	since := p.now.Sub(p.lastLookupAt)
+	if p.emptyLookups > 0 && since < spacing {
+		return plan{step: waitStep, reason: lookUpLater, delay: spacing - since}
 	}
+	return plan{step: lookupStep, reason: lookUpFirst}
+}
+
+// quietPeriodSeen tells whether a look-up that found nothing, begun at p.now, proves that no call
+// bought anything: there were enough of them, and this one saw the end of the quiet period.
+func quietPeriodSeen(p progress, lookup carrier.Lookup, policy Policy) bool {
+	return p.emptyLookups+1 >= policy.MinLookups &&
+		p.now.Sub(p.lastCallUntil) >= lookup.QuietPeriod()
 }

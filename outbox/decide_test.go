@@ -37,27 +37,27 @@ func TestNext(t *testing.T) {
 			plan{step: callStep, reason: nothingOpen},
 		},
 		"keyed repeats an open call": {
-			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0},
+			progress{state: Pending, calls: 1, openCalls: 1, withKey: true, firstCalledAt: t0},
 			time.Hour, keyed,
 			plan{step: callStep, reason: sameKeyRepeat},
 		},
 		"keyed at the window's margin stops": {
-			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0},
+			progress{state: Pending, calls: 1, openCalls: 1, withKey: true, firstCalledAt: t0},
 			23 * time.Hour, keyed,
 			plan{step: parkStep, reason: nothingToAsk},
 		},
 		"keyed past its window is looked up": {
-			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0},
+			progress{state: Pending, calls: 1, openCalls: 1, withKey: true, firstCalledAt: t0},
 			24 * time.Hour, both,
 			plan{step: lookupStep, reason: lookUpFirst},
 		},
 		"keyed in doubt is looked up, not repeated": {
-			progress{state: InDoubt, calls: 2, openCalls: 1, firstCalledAt: t0},
+			progress{state: InDoubt, calls: 2, openCalls: 1, withKey: true, firstCalledAt: t0},
 			time.Minute, both,
 			plan{step: lookupStep, reason: lookUpFirst},
 		},
 		"keyed for ever": {
-			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0},
+			progress{state: Pending, calls: 1, openCalls: 1, withKey: true, firstCalledAt: t0},
 			10_000 * time.Hour,
 			carrier.Capabilities{Key: &carrier.Key{}},
 			plan{step: callStep, reason: sameKeyRepeat},
@@ -67,28 +67,32 @@ func TestNext(t *testing.T) {
 			time.Hour, blind,
 			plan{step: parkStep, reason: nothingToAsk},
 		},
-		"look-up looks at once":         {looked(0, 0, 0), 0, byLookup, plan{step: lookupStep, reason: lookUpFirst}},
-		"look-up waits between looks":   {looked(1, 0, 0), 400 * time.Millisecond, byLookup, plan{step: waitStep, reason: lookUpLater, delay: 600 * time.Millisecond}},
-		"look-up looks again":           {looked(2, 0, time.Second), 2 * time.Second, byLookup, plan{step: lookupStep, reason: lookUpFirst}},
-		"enough looks, not enough time": {looked(9, 0, 2900*time.Millisecond), 4 * time.Second, byLookup, plan{step: lookupStep, reason: lookUpFirst}},
-		"enough time, not enough looks": {looked(2, 0, 3*time.Second), 3500 * time.Millisecond, byLookup, plan{step: waitStep, reason: lookUpLater, delay: 500 * time.Millisecond}},
-		"the quiet period is over":      {looked(4, 0, 3*time.Second), 3100 * time.Millisecond, byLookup, plan{step: callStep, reason: quietPeriodOver}},
-		"over, but that was long ago":   {looked(4, 0, 3*time.Second), 6 * time.Second, byLookup, plan{step: lookupStep, reason: lookUpFirst}},
-		"the call may be under way yet": {looked(4, 10*time.Second, 9*time.Second), 9100 * time.Millisecond, byLookup, plan{step: waitStep, reason: lookUpLater, delay: 900 * time.Millisecond}},
-		"over, but the calls are spent": {
-			func() progress { p := looked(4, 0, 3*time.Second); p.calls = 5; return p }(), 3 * time.Second, byLookup,
-			plan{step: parkStep, reason: callsSpent},
+		"keyed, but the open call bore no key": {
+			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0},
+			time.Minute, keyed,
+			plan{step: parkStep, reason: nothingToAsk},
 		},
-		"calls put off are not spent": {
-			func() progress { p := looked(4, 0, 3*time.Second); p.calls, p.deferrals = 7, 3; return p }(), 3 * time.Second, byLookup,
-			plan{step: callStep, reason: quietPeriodOver},
+		"keyed, but the open call went elsewhere": {
+			progress{state: Pending, calls: 1, openCalls: 1, account: "SIM-2", withKey: true, firstCalledAt: t0},
+			time.Minute, both,
+			plan{step: parkStep, reason: anotherAccount},
 		},
+		"the carrier asked to wait": {
+			progress{state: Pending, calls: 1, notBefore: t0.Add(time.Minute), firstCalledAt: t0},
+			time.Second, keyed,
+			plan{step: waitStep, reason: askedToWait, delay: 59 * time.Second},
+		},
+		"look-up looks at once":       {looked(0, 0, 0), 0, byLookup, plan{step: lookupStep, reason: lookUpFirst}},
+		"look-up waits between looks": {looked(1, 0, 0), 400 * time.Millisecond, byLookup, plan{step: waitStep, reason: lookUpLater, delay: 600 * time.Millisecond}},
+		"look-up looks again":         {looked(2, 0, time.Second), 2 * time.Second, byLookup, plan{step: lookupStep, reason: lookUpFirst}},
+		"never a call without a look": {looked(9, 0, time.Hour), 2 * time.Hour, byLookup, plan{step: lookupStep, reason: lookUpFirst}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tt.p.now = t0.Add(tt.at)
-			require.Equal(t, tt.want, next(tt.p, tt.caps, policy))
+			tt.p.account = orDefault(tt.p.account, "SIM-1")
+			require.Equal(t, tt.want, next(tt.p, "SIM-1", tt.caps, policy))
 		})
 	}
 }
@@ -107,7 +111,10 @@ func endOf(c conclusion) end { return end{c.state, c.settledBy, c.reason, c.clos
 func TestConcludeCall(t *testing.T) {
 	t.Parallel()
 	fresh := progress{state: Pending, now: t0}
-	open := progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0, now: t0.Add(time.Minute)}
+	good := &carrier.Label{ID: "L1", TrackingNo: "T1", Cost: carrier.Money{Cents: 600, Currency: "USD"}}
+	open := progress{state: Pending, calls: 1, openCalls: 1, withKey: true, firstCalledAt: t0, now: t0.Add(time.Minute)}
+	openWithout := open
+	openWithout.withKey = false
 	spent := progress{state: Pending, calls: 4, firstCalledAt: t0, now: t0.Add(time.Minute)}
 	spentOpen := progress{state: Pending, calls: 4, openCalls: 1, firstCalledAt: t0, now: t0.Add(time.Minute)}
 	stale := progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0, now: t0.Add(24 * time.Hour)}
@@ -118,7 +125,7 @@ func TestConcludeCall(t *testing.T) {
 		caps   carrier.Capabilities
 		want   end
 	}{
-		"bought":                       {fresh, carrier.Result{Outcome: carrier.Bought}, blind, end{Purchased, "", boughtAtOnce, 1, stop}},
+		"bought":                       {fresh, carrier.Result{Outcome: carrier.Bought, Label: good}, blind, end{Purchased, "", boughtAtOnce, 1, stop}},
 		"rejected":                     {fresh, rejected, blind, end{Rejected, "", refusedForGood, 1, stop}},
 		"rejected after open, lookup":  {open, rejected, both, end{InDoubt, SettledByLookup, refusedAfterOpen, 1, later}},
 		"rejected after open, keyed":   {open, rejected, keyed, end{InDoubt, SettledByPerson, refusedAfterOpen, 1, stop}},
@@ -129,6 +136,8 @@ func TestConcludeCall(t *testing.T) {
 		"not bought, spent, look up":   {spentOpen, notBought, both, end{InDoubt, SettledByLookup, attemptsSpent, 1, later}},
 		"asked to wait":                {spent, carrier.Result{Outcome: carrier.NotBought, RetryAfter: time.Second}, blind, end{Pending, "", askedToWait, 1, later}},
 		"unknown, keyed":               {fresh, unknown, keyed, end{Pending, "", outcomeUnknown, 0, retry}},
+		"unknown, keyed, open without": {openWithout, unknown, keyed, end{InDoubt, SettledByPerson, outcomeUnknown, 0, stop}},
+		"bought without a label":       {fresh, carrier.Result{Outcome: carrier.Bought}, blind, end{InDoubt, SettledByPerson, outcomeUnknown, 0, stop}},
 		"unknown, keyed, spent":        {spent, unknown, keyed, end{InDoubt, SettledByPerson, attemptsSpent, 0, stop}},
 		"unknown, keyed, window over":  {stale, unknown, keyed, end{InDoubt, SettledByPerson, outcomeUnknown, 0, stop}},
 		"unknown, lookup":              {fresh, unknown, byLookup, end{InDoubt, SettledByLookup, outcomeUnknown, 0, later}},
@@ -192,7 +201,8 @@ func TestConcludeLookup(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := concludeLookup(ship, "WB1", tt.found, nil, *byLookup.Lookup, policy)
+			before := progress{state: InDoubt, calls: 1, openCalls: 1, lastCallUntil: t0, now: t0.Add(time.Second)}
+			c := concludeLookup(before, ship, "WB1", tt.found, nil, *byLookup.Lookup, policy)
 			require.Empty(t, cmp.Diff(tt.want, endOf(c)))
 			require.Len(t, c.evidence, max(1, len(tt.found)))
 			if tt.adopt != "" {
@@ -200,6 +210,36 @@ func TestConcludeLookup(t *testing.T) {
 			} else {
 				require.Nil(t, c.label)
 			}
+		})
+	}
+}
+
+// Absence is proved by enough look-ups of which the last saw the end of the quiet period, 3 s here.
+func TestConcludeEmptyLookup(t *testing.T) {
+	t.Parallel()
+	before := func(empty int, at time.Duration) progress {
+		return progress{state: InDoubt, calls: 1, openCalls: 1, emptyLookups: empty, lastCallUntil: t0, now: t0.Add(at)}
+	}
+	spent := before(9, time.Hour)
+	spent.calls = 5
+	putOff := spent
+	putOff.calls, putOff.deferrals = 7, 3
+	tests := map[string]struct {
+		before progress
+		want   end
+	}{
+		"first look":                       {before(0, 0), end{InDoubt, SettledByLookup, lookupFoundNone, 0, later}},
+		"enough looks, not enough time":    {before(9, 2999*time.Millisecond), end{InDoubt, SettledByLookup, lookupFoundNone, 0, later}},
+		"enough time, not enough looks":    {before(1, time.Hour), end{InDoubt, SettledByLookup, lookupFoundNone, 0, later}},
+		"the look that sees the end":       {before(2, 3*time.Second), end{InDoubt, SettledByLookup, quietPeriodOver, 0, later}},
+		"the end, but the calls are spent": {spent, end{InDoubt, SettledByPerson, attemptsSpent, 0, stop}},
+		"calls put off are not spent":      {putOff, end{InDoubt, SettledByLookup, quietPeriodOver, 0, later}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := concludeLookup(tt.before, carrier.Shipment{}, "WB1", nil, nil, *byLookup.Lookup, policy)
+			require.Empty(t, cmp.Diff(tt.want, endOf(c)))
 		})
 	}
 }

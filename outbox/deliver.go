@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"waybill/carrier"
+	"waybill/internal/groupcommit"
 )
 
 // deliverBoughtFor is how long a label that was bought is offered to a database that is away, or to
@@ -65,10 +66,15 @@ func (a *attempt) offer(ctx context.Context, item completeItem, patience time.Du
 	err := backoff.Retry(func() (err error) {
 		result, err = a.outbox.completing.Do(ctx, item)
 		switch {
-		case errors.Is(err, ErrUnavailable):
-			return err
-		case err != nil:
+		case err == nil:
+		case errors.Is(err, groupcommit.ErrClosed), isDataError(err):
 			return backoff.Permanent(err)
+		case item.conclusion.state == Purchased, errors.Is(err, ErrUnavailable):
+			return err // what was bought is not let go, whatever ails the database
+		default:
+			return backoff.Permanent(err)
+		}
+		switch {
 		case result == lostLease && item.conclusion.state == Purchased:
 			return errHeld
 		default:

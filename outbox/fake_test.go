@@ -21,8 +21,9 @@ type reply struct {
 // fakeCarrier keeps what it sold, honours what its capabilities promise, and fails the test if one
 // reference is ever charged twice.
 type fakeCarrier struct {
-	t    *testing.T
-	caps carrier.Capabilities
+	t       *testing.T
+	caps    carrier.Capabilities
+	account string
 
 	mu      sync.Mutex
 	script  []reply
@@ -39,7 +40,7 @@ type fakeCarrier struct {
 
 func newFakeCarrier(t *testing.T, caps carrier.Capabilities) *fakeCarrier {
 	t.Helper()
-	return &fakeCarrier{t: t, caps: caps, sold: map[string][]carrier.Label{}, byKey: map[string]carrier.Label{}}
+	return &fakeCarrier{t: t, caps: caps, account: "SIM-1", sold: map[string][]carrier.Label{}, byKey: map[string]carrier.Label{}}
 }
 
 // will makes the next calls end as given; after that every call is bought.
@@ -50,7 +51,7 @@ func (f *fakeCarrier) will(replies ...reply) {
 }
 
 func (f *fakeCarrier) Name() string                                { return "sim" }
-func (f *fakeCarrier) Account() string                             { return "SIM-1" }
+func (f *fakeCarrier) Account() string                             { return f.account }
 func (f *fakeCarrier) Capabilities() carrier.Capabilities          { return f.caps }
 func (f *fakeCarrier) Check(carrier.Shipment) []carrier.FieldError { return nil }
 

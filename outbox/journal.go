@@ -2,6 +2,8 @@ package outbox
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,6 +19,11 @@ type journal struct {
 	tokens    []*uuid.UUID // nil: no purchase call
 	openCalls []int32
 	callUntil []*time.Time
+	accounts  []string
+	withKey   []bool
+
+	// sameAttempt is true for a call under a lease that was counted as an attempt already.
+	sameAttempt bool
 
 	// Leases given back at once: there was nothing to do.
 	released releases
@@ -27,12 +34,18 @@ type journal struct {
 }
 
 // call counts a purchase call as open before it is sent. Until it is known to have ended, it can be
-// under way until its lease ends.
-func (j *journal) call(c claimed, leaseEnd time.Time) {
+// under way until its lease ends, and for as long after that as a process may sleep between its last
+// look at the lease and the send: the promise allows it one quiet period.
+func (j *journal) call(c claimed, it claimItem, leaseEnd time.Time) {
+	if it.caps.Lookup != nil {
+		leaseEnd = leaseEnd.Add(it.caps.Lookup.QuietPeriod())
+	}
 	j.ids = append(j.ids, c.lease.intentID)
 	j.tokens = append(j.tokens, &c.lease.token)
 	j.openCalls = append(j.openCalls, int32(c.before.openCalls)+1)
 	j.callUntil = append(j.callUntil, &leaseEnd)
+	j.accounts = append(j.accounts, it.account)
+	j.withKey = append(j.withKey, it.caps.Key != nil && (c.before.openCalls == 0 || c.before.withKey))
 }
 
 // attempt counts an attempt that sends no purchase.
@@ -41,6 +54,8 @@ func (j *journal) attempt(c claimed) {
 	j.tokens = append(j.tokens, nil)
 	j.openCalls = append(j.openCalls, int32(c.before.openCalls))
 	j.callUntil = append(j.callUntil, nil)
+	j.accounts = append(j.accounts, "")
+	j.withKey = append(j.withKey, false)
 }
 
 func (j *journal) release(c claimed) { j.released.add(c.lease) }
@@ -54,12 +69,57 @@ func (j *journal) park(c claimed) {
 	})
 }
 
+// journalCall counts a call under a lease that was taken for a look-up, once the look-up has proved
+// that the earlier calls bought nothing. It tells whether the lease still holds; without it nothing
+// may be sent. Running it again after an unknown commit counts once.
+func (o *Outbox) journalCall(ctx context.Context, c *claimed, account carrier.Carrier) (bool, error) {
+	held := false
+	before := c.before
+	before.state, before.openCalls = Pending, 0
+	err := o.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		var until time.Time
+		err := tx.QueryRow(ctx, `
+			SELECT locked_until FROM idempotency_keys
+			WHERE caller_id = $1 AND idem_key = $2
+				AND lease_token = $3 AND locked_until > clock_timestamp()
+			FOR UPDATE`, c.lease.slot.caller, c.lease.slot.key, c.lease.token).Scan(&until)
+		if errors.Is(err, pgx.ErrNoRows) {
+			held = false
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		held = true
+		var counted bool
+		if err := tx.QueryRow(ctx, `
+			SELECT call_token IS NOT DISTINCT FROM $2 FROM label_intents WHERE intent_id = $1`,
+			c.lease.intentID, c.lease.token).Scan(&counted); err != nil || counted {
+			return err
+		}
+		var j journal
+		again := *c
+		again.before = before
+		j.call(again, claimItem{account: account.Account(), caps: account.Capabilities()}, until)
+		j.sameAttempt = true
+		return j.write(ctx, tx)
+	})
+	if err != nil {
+		return false, fmt.Errorf("journalling a call of label intent %s: %w", c.lease.intentID, err)
+	}
+	if held {
+		c.before = before
+		c.plan = plan{step: callStep, reason: quietPeriodOver}
+	}
+	return held, nil
+}
+
 func (j *journal) write(ctx context.Context, tx pgx.Tx) error {
 	batch := &pgx.Batch{}
 	if len(j.ids) > 0 {
 		batch.Queue(`
 			UPDATE label_intents AS i
-			SET attempts = i.attempts + 1,
+			SET attempts = i.attempts + CASE WHEN $7 THEN 0 ELSE 1 END,
 				-- A call is only planned when nothing is in doubt, or no longer.
 				state = CASE WHEN t.token IS NULL THEN i.state ELSE 'pending' END,
 				settled_by = CASE WHEN t.token IS NULL THEN i.settled_by END,
@@ -67,15 +127,17 @@ func (j *journal) write(ctx context.Context, tx pgx.Tx) error {
 				open_calls = t.open_calls,
 				call_token = coalesce(t.token, i.call_token),
 				empty_lookups = CASE WHEN t.token IS NULL THEN i.empty_lookups ELSE 0 END,
+				called_account = CASE WHEN t.token IS NULL THEN i.called_account ELSE t.account END,
+				called_with_key = CASE WHEN t.token IS NULL THEN i.called_with_key ELSE t.with_key END,
 				first_called_at = CASE
 					WHEN t.token IS NULL THEN i.first_called_at
 					ELSE coalesce(i.first_called_at, clock_timestamp())
 				END,
 				last_call_until = coalesce(t.call_until, i.last_call_until)
-			FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::timestamptz[])
-				AS t (intent_id, token, open_calls, call_until)
+			FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::timestamptz[], $5::text[], $6::boolean[])
+				AS t (intent_id, token, open_calls, call_until, account, with_key)
 			WHERE i.intent_id = t.intent_id AND i.state IN ('pending', 'in_doubt')`,
-			j.ids, j.tokens, j.openCalls, j.callUntil,
+			j.ids, j.tokens, j.openCalls, j.callUntil, j.accounts, j.withKey, j.sameAttempt,
 		).Exec(exactly("journalling attempts", len(j.ids)))
 	}
 	if len(j.parked) > 0 {

@@ -41,6 +41,17 @@ var (
 	ErrNotFound = errors.New("not found")
 )
 
+// maxDocumentBytes ends a batch of completions: labels carry documents of up to some megabytes, and
+// the whole batch must commit within the time-out of a transaction.
+const maxDocumentBytes = 4 << 20
+
+func documentBytes(it completeItem) int {
+	if it.conclusion.label == nil {
+		return 0
+	}
+	return len(it.conclusion.label.Document.Content)
+}
+
 // Config of an Outbox. Zero values take the defaults; Now, Logger and Metrics are required.
 type Config struct {
 	// KeyTTL is how long a completed idempotency key is kept; default 24 h.
@@ -117,7 +128,9 @@ func New(ctx context.Context, db *pgxpool.Pool, cfg Config) (*Outbox, error) {
 	o := &Outbox{db: db, river: inserter, cfg: cfg}
 	o.accepting = groupcommit.New(ctx, o.batch("accept"), o.acceptAll)
 	o.claiming = groupcommit.New(ctx, o.batch("claim"), o.claimAll)
-	o.completing = groupcommit.New(ctx, o.batch("complete"), o.completeAll)
+	completing := o.batch("complete")
+	completing.MaxWeight = maxDocumentBytes
+	o.completing = groupcommit.NewWeighed(ctx, completing, documentBytes, o.completeAll)
 	o.answering = groupcommit.New(ctx, o.batch("answer"), o.answerAll)
 	o.hub = newHub(ctx, o)
 	cfg.Metrics.watchQueues(map[string]func() int{
@@ -145,7 +158,7 @@ func (o *Outbox) batch(step string) groupcommit.Config {
 		MaxBatch: o.cfg.MaxBatch,
 		Queue:    o.cfg.Queue,
 		Flushers: o.cfg.Flushers,
-		Splits:   isDataError,
+		Splits:   isPermanent,
 		Observe:  func(n int) { o.cfg.Metrics.batchSize.WithLabelValues(step).Observe(float64(n)) },
 	}
 }

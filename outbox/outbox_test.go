@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/require"
@@ -191,8 +192,17 @@ func (b *testBundle) age(id uuid.UUID, by time.Duration) {
 		UPDATE label_intents SET
 			first_called_at = first_called_at - $2::interval,
 			last_call_until = last_call_until - $2::interval,
-			last_lookup_at = last_lookup_at - $2::interval
+			last_lookup_at = last_lookup_at - $2::interval,
+			not_before = not_before - $2::interval
 		WHERE intent_id = $1`, id, by.String())
+}
+
+// batches is how many flushes a step has begun.
+func (b *testBundle) batches(step string) uint64 {
+	b.t.Helper()
+	var m dto.Metric
+	require.NoError(b.t, b.box.cfg.Metrics.batchSize.WithLabelValues(step).(prometheus.Histogram).Write(&m))
+	return m.GetHistogram().GetSampleCount()
 }
 
 func value(c prometheus.Collector) float64 { return testutil.ToFloat64(c) }

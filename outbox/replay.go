@@ -145,7 +145,7 @@ func (s *standing) current() (Answer, error) {
 	case Purchased, Rejected, Failed:
 		a.Kind, a.LabelID = Final, s.labelID
 	default:
-		return Answer{}, fmt.Errorf("label intent %s: unknown state %q", s.intentID, s.state)
+		return Answer{}, fmt.Errorf("%w: label intent %s has unknown state %q", errBroken, s.intentID, s.state)
 	}
 	if s.keyPresent {
 		a.Status, a.Body = s.status, s.body

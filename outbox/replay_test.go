@@ -241,6 +241,7 @@ func TestSettle(t *testing.T) {
 		decision.Verdict = VerdictGiveUp
 		require.NoError(t, b.box.Settle(t.Context(), decision))
 		require.Equal(t, 502, b.accept(s).Status)
+		require.NotContains(t, string(b.accept(s).Body), "ticket 7", "why is for the operators")
 		require.NoError(t, b.work(decision.IntentID))
 		require.Equal(t, 1, b.carrier.callCount())
 	})

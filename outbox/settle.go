@@ -94,8 +94,8 @@ func (s Settlement) conclusion() (conclusion, error) {
 	}
 	switch s.Verdict {
 	case VerdictBought:
-		if s.Label == nil || s.Label.ID == "" || s.Label.TrackingNo == "" || s.Account == "" {
-			return c, errors.New("a label that was bought needs its account, carrier id and tracking number")
+		if !storable(s.Label) || s.Account == "" {
+			return c, errors.New("a label that was bought needs its account, carrier id, tracking number and cost")
 		}
 		c.state, c.label, c.learnedBy = Purchased, s.Label, learnedByPerson
 	case VerdictTryAgain:
@@ -110,19 +110,29 @@ func (s Settlement) conclusion() (conclusion, error) {
 
 // settle applies a settlement, and tells whether the intent was there to be settled.
 func (o *Outbox) settle(ctx context.Context, tx pgx.Tx, it completeItem) (bool, error) {
-	applied, err := readDoubtful(ctx, tx, &it)
+	err := lockDoubtful(ctx, tx, &it)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return false, nil
-	case err != nil || applied:
-		return applied, err
-	}
-	// Read again, now that the key is locked: this statement sees what its last holder left.
-	var waits bool
-	if err := tx.QueryRow(ctx, `
-		SELECT state = 'in_doubt' AND settled_by = 'person' FROM label_intents WHERE intent_id = $1`,
-		it.lease.intentID).Scan(&waits); err != nil || !waits {
+	case err != nil:
 		return false, err
+	}
+	// A statement of its own, now that the key is locked: it sees what the last holder left, an
+	// earlier try of this transaction perhaps, whose evidence bears our token.
+	var waits, applied bool
+	if err := tx.QueryRow(ctx, `
+		SELECT
+			i.state = 'in_doubt' AND i.settled_by = 'person',
+			EXISTS (
+				SELECT 1 FROM carrier_calls AS c
+				WHERE c.intent_id = i.intent_id AND c.lease_token = $2
+			)
+		FROM label_intents AS i
+		WHERE i.intent_id = $1`, it.lease.intentID, it.lease.token).Scan(&waits, &applied); err != nil {
+		return false, err
+	}
+	if applied || !waits {
+		return applied, nil
 	}
 	held, err := o.fence(ctx, tx, []completeItem{it}, `k.lease_token IS NULL`)
 	if err != nil || !held[it.lease.token] {
@@ -139,25 +149,20 @@ func (o *Outbox) settle(ctx context.Context, tx pgx.Tx, it completeItem) (bool, 
 	return true, o.ring(ctx, tx, []BuyLabel{{IntentID: it.lease.intentID, Carrier: it.order.carrier}})
 }
 
-// readDoubtful locks the intent's key and reads what the settlement needs of the intent. It tells
-// whether an earlier try of the same transaction had committed: the evidence bears its token.
-func readDoubtful(ctx context.Context, tx pgx.Tx, it *completeItem) (applied bool, err error) {
-	err = tx.QueryRow(ctx, `
+// lockDoubtful locks the intent's key and reads what never changes.
+func lockDoubtful(ctx context.Context, tx pgx.Tx, it *completeItem) error {
+	err := tx.QueryRow(ctx, `
 		SELECT
 			i.caller_id, i.idem_key, i.order_id, i.parcel_no, i.label_version, i.carrier,
-			i.reference, i.request_id, clock_timestamp(),
-			EXISTS (
-				SELECT 1 FROM carrier_calls AS c
-				WHERE c.intent_id = i.intent_id AND c.lease_token = $2
-			)
+			i.reference, i.request_id, clock_timestamp()
 		FROM label_intents AS i
 		JOIN idempotency_keys AS k ON k.caller_id = i.caller_id AND k.idem_key = i.idem_key
 		WHERE i.intent_id = $1
 		-- Nothing else may move the intent until this commits.
-		FOR UPDATE OF k`, it.lease.intentID, it.lease.token).Scan(
+		FOR UPDATE OF k`, it.lease.intentID).Scan(
 		&it.lease.slot.caller, &it.lease.slot.key, &it.order.parcel.OrderID, &it.order.parcel.ParcelNo,
 		&it.order.parcel.LabelVersion, &it.order.carrier, &it.order.reference, &it.order.requestID,
-		&it.boughtAt, &applied)
+		&it.boughtAt)
 	it.began = it.boughtAt
-	return applied, err
+	return err
 }

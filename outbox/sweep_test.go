@@ -123,7 +123,7 @@ func TestRing(t *testing.T) {
 		b := setup(t, keyed)
 		_, id := b.accepted()
 		b.exec(`UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '2 minutes', attempted_by = '{dead}'`)
-		_, err := b.box.claim(t.Context(), id, keyed)
+		_, err := b.box.claim(t.Context(), id, b.carrier)
 		require.NoError(t, err)
 		old(b)
 		require.Zero(t, ring(b), "its lease lives")
@@ -140,6 +140,28 @@ func TestRing(t *testing.T) {
 		old(b)
 		b.exec(`UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now(), attempted_by = '{busy}'`)
 		require.Zero(t, ring(b))
+	})
+
+	t.Run("ABacklogDoesNotStopTheRinger", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed)
+		_, id := b.accepted()
+		b.exec(`
+			INSERT INTO label_intents (intent_id, caller_id, idem_key, request_hash, request_id,
+				order_id, parcel_no, label_version, carrier, reference, request)
+			SELECT gen_random_uuid(), 'bulk', 'k' || n, sha256('x'), 'r', 1000000000 + n, 1, 1, 'sim', 'WB' || n, '{}'
+			FROM generate_series(1, 20000) AS n`)
+		b.exec(`INSERT INTO idempotency_keys (caller_id, idem_key, request_hash)
+			SELECT caller_id, idem_key, request_hash FROM label_intents WHERE caller_id = 'bulk'`)
+		b.exec(`
+			INSERT INTO river_job (state, args, kind, max_attempts, queue)
+			SELECT 'available', jsonb_build_object('intent_id', intent_id, 'carrier', 'sim'), 'buy_label', 10000, 'labels'
+			FROM label_intents WHERE caller_id = 'bulk'`)
+		b.exec(`DELETE FROM river_job WHERE (args ->> 'intent_id')::uuid = $1`, id)
+		old(b)
+		b.exec(`ANALYZE label_intents, river_job, idempotency_keys`)
+		require.Equal(t, 1, ring(b))
+		require.Equal(t, 1, liveJobs(b, id))
 	})
 
 	t.Run("TwoRingersInsertEachJobOnce", func(t *testing.T) {

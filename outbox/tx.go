@@ -75,14 +75,14 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 }
 
 // isDataError tells an error that one row of a batch brought in: a value that does not fit, a
-// constraint that is broken, an exception that a trigger raised.
+// constraint that is broken, a limit that is exceeded, an exception that a trigger raised.
 func isDataError(err error) bool {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		return false
 	}
 	switch pg.Code[:2] {
-	case "21", "22", "23", "P0":
+	case "21", "22", "23", "54", "P0":
 		return true
 	default:
 		return false
@@ -90,26 +90,34 @@ func isDataError(err error) bool {
 }
 
 // isTransient tells an error after which the same transaction may be run again. What the server did
-// not refuse in so many words is transient: the connection was lost, before or after COMMIT.
+// not refuse in so many words is transient: the connection was lost, before or after COMMIT. Class 25
+// is a server that is read-only for a moment: a standby on its way to be the primary.
 func isTransient(err error) bool {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
-		return true
+		return !errors.Is(err, errBroken)
 	}
 	switch pg.Code[:2] {
-	case "08", "40", "53", "55", "57", "58":
+	case "08", "25", "40", "53", "55", "57", "58":
 		return true
 	default:
 		return false
 	}
 }
 
+// isPermanent tells an error that comes again with the same items: a batch that has one is split, so
+// that only the item at fault keeps it.
+func isPermanent(err error) bool { return !errors.Is(err, ErrUnavailable) }
+
+// errBroken marks what must not happen; running again would not cure it.
+var errBroken = errors.New("broken invariant")
+
 // exactly makes a row count other than the expected one an error, so that the transaction rolls back:
 // a state change that moves no row, or too many, is a broken invariant and not a success.
 func exactly(what string, n int) func(pgconn.CommandTag) error {
 	return func(tag pgconn.CommandTag) error {
 		if tag.RowsAffected() != int64(n) {
-			return fmt.Errorf("%s: %d rows moved, expected %d", what, tag.RowsAffected(), n)
+			return fmt.Errorf("%w: %s: %d rows moved, expected %d", errBroken, what, tag.RowsAffected(), n)
 		}
 		return nil
 	}

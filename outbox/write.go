@@ -66,20 +66,19 @@ func (w *write) run(ctx context.Context, tx pgx.Tx) error {
 
 // intentRows are the changes of label_intents.
 type intentRows struct {
-	ids, labelIDs                      []*uuid.UUID
-	states                             []string
-	settlers, codes, messages          []*string
-	called, refused, deferred, lookups []bool
-	closes                             []int32
-	began                              []time.Time
+	ids, labelIDs             []*uuid.UUID
+	states                    []string
+	settlers, codes, messages []*string
+	called, refused, deferred []bool
+	lookups, lookupsFailed    []bool
+	closes                    []int32
+	began                     []time.Time
+	delays                    []float64
 }
 
 func (r *intentRows) add(it completeItem) {
 	c := it.conclusion
 	code, message := it.carrierWords()
-	if c.state != Rejected && c.state != Failed {
-		code, message = "", ""
-	}
 	r.ids = append(r.ids, &it.lease.intentID)
 	r.states = append(r.states, string(c.state))
 	r.settlers = append(r.settlers, nonZero(string(c.settledBy)))
@@ -90,7 +89,9 @@ func (r *intentRows) add(it completeItem) {
 	r.refused = append(r.refused, c.refused)
 	r.deferred = append(r.deferred, c.deferred)
 	r.lookups = append(r.lookups, c.lookedUp)
+	r.lookupsFailed = append(r.lookupsFailed, c.reason == lookupFailed)
 	r.began = append(r.began, it.began)
+	r.delays = append(r.delays, c.delay.Seconds())
 	if c.state == Purchased {
 		r.labelIDs = append(r.labelIDs, &it.labelID)
 	} else {
@@ -114,20 +115,25 @@ func (r *intentRows) queue(batch *pgx.Batch) {
 			refusals = i.refusals + t.refused::integer,
 			deferrals = i.deferrals + t.deferred::integer,
 			empty_lookups = i.empty_lookups + t.looked_up::integer,
+			failed_lookups = CASE WHEN t.lookup_failed THEN i.failed_lookups + 1 ELSE 0 END,
 			last_lookup_at = CASE WHEN t.looked_up THEN t.began ELSE i.last_lookup_at END,
 			-- The call has ended: the quiet period counts from now.
 			last_call_until = CASE WHEN t.called THEN clock_timestamp() ELSE i.last_call_until END,
+			not_before = CASE
+				WHEN t.deferred AND t.delay > 0 THEN clock_timestamp() + make_interval(secs => t.delay)
+			END,
 			finished_at = CASE WHEN t.state IN ('purchased', 'rejected', 'failed') THEN clock_timestamp() END
 		FROM unnest(
 			$1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::text[],
-			$7::boolean[], $8::integer[], $9::boolean[], $10::boolean[], $11::boolean[], $12::timestamptz[]
+			$7::boolean[], $8::integer[], $9::boolean[], $10::boolean[], $11::boolean[],
+			$12::timestamptz[], $13::boolean[], $14::float8[]
 		) AS t (
 			intent_id, state, settled_by, label_id, carrier_code, carrier_message,
-			called, closes, refused, deferred, looked_up, began
+			called, closes, refused, deferred, looked_up, began, lookup_failed, delay
 		)
 		WHERE i.intent_id = t.intent_id AND i.state IN ('pending', 'in_doubt')`,
 		r.ids, r.states, r.settlers, r.labelIDs, r.codes, r.messages,
-		r.called, r.closes, r.refused, r.deferred, r.lookups, r.began,
+		r.called, r.closes, r.refused, r.deferred, r.lookups, r.began, r.lookupsFailed, r.delays,
 	).Exec(exactly("concluding label intents", len(r.ids)))
 }
 

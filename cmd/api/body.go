@@ -52,7 +52,8 @@ func (a *api) readBody(w http.ResponseWriter, r *request) ([]byte, error) {
 		return nil, refuse(problem.RequestTimeout, fmt.Sprintf("The body must arrive within %s.", a.bodyTimeout))
 	case err != nil:
 		w.Header().Set("Connection", "close")
-		return nil, refuse(problem.MalformedJSON, "The body ended before its announced length.").because(err)
+		// A body that was cut off says nothing about the one that was meant.
+		return nil, refuse(problem.RequestTimeout, "The body ended before its announced length.").because(err)
 	}
 	// The deadline was the body's: a request that waits for its label has longer.
 	if err := control.SetReadDeadline(time.Time{}); err != nil {

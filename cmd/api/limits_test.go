@@ -19,12 +19,21 @@ import (
 // closes or has answered as often as it should.
 func (b *testBundle) raw(t *testing.T, text string, answers int) []answer {
 	t.Helper()
+	return b.exchange(t, text, answers, false)
+}
+
+// exchange is raw; halfClosed ends the client's half of the connection when all is sent.
+func (b *testBundle) exchange(t *testing.T, text string, answers int, halfClosed bool) []answer {
+	t.Helper()
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(t.Context(), "tcp", b.server.Listener.Addr().String())
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }() // the server may have closed it
 	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
 	_, _ = io.WriteString(conn, text) // the server may close before it has read everything
+	if halfClosed {
+		require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	}
 	reader := bufio.NewReader(conn)
 	var got []answer
 	for range answers {
@@ -67,6 +76,28 @@ func TestRawRequests(t *testing.T) {
 		got := b.raw(t, b.head(o, fmt.Sprint("Content-Length: ", len(o.body)))+o.body[:10], 1)
 		require.Len(t, got, 1)
 		got[0].requireProblem(t, problem.RequestTimeout)
+	})
+
+	// A client may end its half of the connection and read on. It must hear the truth, or that the
+	// truth is not known; never a success that was none.
+	t.Run("AHalfClosedClientHearsNoEmptySuccess", func(t *testing.T) {
+		t.Parallel()
+		for _, prefer := range []string{"X-Nothing: 1", "Prefer: wait=1"} {
+			o := b.order()
+			got := b.exchange(t, b.head(o, prefer, fmt.Sprint("Content-Length: ", len(o.body)))+o.body, 1, true)
+			require.Len(t, got, 1)
+			require.Contains(t, []int{http.StatusAccepted, http.StatusServiceUnavailable}, got[0].status)
+			require.NotEmpty(t, got[0].body)
+		}
+	})
+
+	t.Run("ABodyCutOffUnderAKnownKeyIsNoOtherBody", func(t *testing.T) {
+		t.Parallel()
+		o := b.order()
+		b.accepted(t, o)
+		got := b.exchange(t, b.head(o, fmt.Sprint("Content-Length: ", len(o.body)))+o.body[:10], 1, true)
+		require.Len(t, got, 1)
+		require.NotEqual(t, http.StatusUnprocessableEntity, got[0].status)
 	})
 
 	t.Run("TwoKeyLinesAreRefused", func(t *testing.T) {

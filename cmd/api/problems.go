@@ -65,7 +65,7 @@ func toRefusal(err error) *refusal {
 	case errors.Is(err, outbox.ErrOverloaded), errors.Is(err, caller.ErrBusy):
 		return refuse(problem.Overloaded, "Nothing was stored. Repeat the request, with the same key, later.").
 			after(retryBusy).because(err)
-	case errors.Is(err, outbox.ErrUnavailable), databaseAway(err):
+	case errors.Is(err, outbox.ErrUnavailable), errors.Is(err, context.Canceled), databaseAway(err):
 		return refuse(problem.Unavailable, "The database did not answer in time. An intent may or may not have "+
 			"been accepted: repeat the request with the same key, which tells and never buys twice.").
 			after(retryBusy).because(err)
@@ -84,6 +84,7 @@ func databaseAway(err error) bool {
 	case errors.As(err, &server):
 		// Connection exceptions, lack of resources, and the operator's doing (restart, shutdown).
 		return strings.HasPrefix(server.Code, "08") ||
+			strings.HasPrefix(server.Code, "25") || // read-only: a standby on its way to be the primary
 			strings.HasPrefix(server.Code, "53") ||
 			strings.HasPrefix(server.Code, "57")
 	case errors.As(err, &connect), errors.As(err, &network):

@@ -23,7 +23,7 @@ import (
 const requestIDHeader = "X-Request-Id"
 
 // statusClientGone is logged and counted for requests whose client hung up before the answer, as
-// other servers do. It is never sent.
+// other servers do. What is sent, should anybody read it, is 503.
 const statusClientGone = 499
 
 // api answers the HTTP contract. Everything it needs is given to it.
@@ -91,14 +91,14 @@ func (a *api) serve(route string, h handler) http.Handler {
 		var refused *refusal
 		if err := a.guarded(h, w, r); err != nil {
 			refused = toRefusal(err)
-			switch {
-			case w.status != 0: // the answer had begun
-			case hr.Context().Err() != nil && !errors.As(err, new(*refusal)):
-				// The request's end is what went wrong. A body that came too slowly ends it too,
-				// and its refusal is still heard.
-				w.status = statusClientGone
-			default:
+			// The request's end may be what went wrong. A client that only ended its half of the
+			// connection reads on, and must not be left with net/http's 200 for want of an answer.
+			gone := w.status == 0 && hr.Context().Err() != nil && !errors.As(err, new(*refusal))
+			if w.status == 0 {
 				writeRefusal(w, r, refused)
+			}
+			if gone {
+				w.status = statusClientGone
 			}
 		}
 		a.metrics.requests.WithLabelValues(strconv.Itoa(w.status), route).Inc()

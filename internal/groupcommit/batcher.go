@@ -10,6 +10,7 @@ package groupcommit
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 )
 
@@ -38,6 +39,10 @@ type Config struct {
 	// other fills.
 	Flushers int
 
+	// MaxWeight ends a batch before MaxBatch when its items are heavy, as NewWeighed's weight
+	// says; default: no limit.
+	MaxWeight int
+
 	// Splits tells whether an error is the fault of one item, so that the others deserve another
 	// try without it. Default: never.
 	Splits func(error) bool
@@ -48,10 +53,11 @@ type Config struct {
 
 // Batcher shares flushes among callers. Make it with New.
 type Batcher[T, R any] struct {
-	flush Flush[T, R]
-	cfg   Config
-	stop  context.CancelFunc
-	done  sync.WaitGroup
+	flush  Flush[T, R]
+	weight func(T) int
+	cfg    Config
+	stop   context.CancelFunc
+	done   sync.WaitGroup
 
 	// mu is held for reading while an item is put into the queue, so that Close never closes the
 	// queue under a sender.
@@ -73,13 +79,22 @@ type result[R any] struct {
 // New starts the flushers. Flushes run on ctx, never on a caller's context: give it one that
 // outlives the signal to stop, since cancelling it breaks off batches halfway.
 func New[T, R any](ctx context.Context, cfg Config, flush Flush[T, R]) *Batcher[T, R] {
+	return NewWeighed(ctx, cfg, func(T) int { return 0 }, flush)
+}
+
+// NewWeighed is New for items of different sizes: a batch also ends with the item that brings it to
+// Config.MaxWeight.
+func NewWeighed[T, R any](
+	ctx context.Context, cfg Config, weight func(T) int, flush Flush[T, R],
+) *Batcher[T, R] {
 	cfg = cfg.withDefaults()
 	ctx, stop := context.WithCancel(ctx)
 	b := &Batcher[T, R]{
-		flush: flush,
-		cfg:   cfg,
-		stop:  stop,
-		queue: make(chan ticket[T, R], cfg.Queue),
+		flush:  flush,
+		weight: weight,
+		cfg:    cfg,
+		stop:   stop,
+		queue:  make(chan ticket[T, R], cfg.Queue),
 	}
 	for range cfg.Flushers {
 		b.done.Go(func() { b.loop(ctx) })
@@ -96,6 +111,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Flushers == 0 {
 		c.Flushers = 2
+	}
+	if c.MaxWeight == 0 {
+		c.MaxWeight = math.MaxInt
 	}
 	if c.Splits == nil {
 		c.Splits = func(error) bool { return false }
@@ -192,13 +210,15 @@ func (b *Batcher[T, R]) loop(ctx context.Context) {
 // fill takes what has queued behind the first item, without waiting for more.
 func (b *Batcher[T, R]) fill(first ticket[T, R]) []ticket[T, R] {
 	batch := []ticket[T, R]{first}
-	for len(batch) < b.cfg.MaxBatch {
+	weight := b.weight(first.item)
+	for len(batch) < b.cfg.MaxBatch && weight < b.cfg.MaxWeight {
 		select {
 		case t, open := <-b.queue:
 			if !open {
 				return batch
 			}
 			batch = append(batch, t)
+			weight += b.weight(t.item)
 		default:
 			return batch
 		}

@@ -109,6 +109,24 @@ func TestBatcher(t *testing.T) {
 		require.Equal(t, [][]int{{1}, {2, 3, 4}, {5}}, r.batches)
 	})
 
+	t.Run("HeavyItemsEndABatch", func(t *testing.T) {
+		t.Parallel()
+		r := held()
+		weight := func(v int) int { return v }
+		b := groupcommit.NewWeighed(context.WithoutCancel(t.Context()),
+			groupcommit.Config{Flushers: 1, MaxWeight: 10}, weight, r.flush)
+		first := make(chan error, 1)
+		go func() { _, err := b.Do(t.Context(), 1); first <- err }()
+		<-r.entered
+		collect := submit(t, b, 4, 7, 1, 20, 1)
+		close(r.release)
+		require.NoError(t, b.Close(t.Context()))
+		require.NoError(t, <-first)
+		values, _ := collect()
+		require.Equal(t, []int{8, 14, 2, 40, 2}, values)
+		require.Equal(t, [][]int{{1}, {4, 7}, {1, 20}, {1}}, r.batches)
+	})
+
 	t.Run("PoisonFailsAlone", func(t *testing.T) {
 		t.Parallel()
 		r := held()
