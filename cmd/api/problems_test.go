@@ -44,7 +44,7 @@ func TestToRefusal(t *testing.T) {
 		"TooManyClients":    {&pgconn.PgError{Code: "53300"}, problem.Unavailable, true},
 		"OurStatement":      {&pgconn.PgError{Code: "42601"}, problem.Internal, false},
 		"AnythingElse":      {errors.New("a bug"), problem.Internal, false},
-		"CancelledByItself": {context.Canceled, problem.Unavailable, false},
+		"CancelledByItself": {context.Canceled, problem.Unavailable, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
