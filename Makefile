@@ -33,7 +33,7 @@ run: build ## Keep the service up in the foreground, with lines to paste; state 
 
 .PHONY: build
 build: ## Build all programs into bin/
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ ./cmd/...
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X waybill/internal/command.Version=$(VERSION)" -o bin/ ./cmd/...
 
 .PHONY: test
 test: bin/dev ## Test everything, or PACKAGES, with the race detector and a Postgres of its own

@@ -15,6 +15,7 @@ type commands struct {
 	Serve   serveCommand   `cmd:"" help:"Answer the HTTP API until SIGTERM or SIGINT, then finish what was begun and exit."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database's tables to the state this version needs. Safe to repeat, and to run from many places at once."`
 	Keys    keysCommands   `cmd:"" help:"Make, list and revoke the API keys with which callers authenticate."`
+	Settle  settleCommand  `cmd:"" help:"Decide about an intent in doubt that waits for a person."`
 }
 
 type keysCommands struct {

@@ -22,11 +22,8 @@ type riverSettings struct {
 // riverSettings derives River's clocks from the longest lease: River's own time-outs and rescue are
 // a backstop, never what decides. Polling is short because nothing notifies: a NOTIFY per insert is
 // a lock that all committers share, and a lost one costs a second.
-func (w *worker) riverSettings(leases map[string]time.Duration) riverSettings {
-	longest := w.settings.Lease
-	for _, d := range leases {
-		longest = max(longest, d)
-	}
+func (w *worker) riverSettings() riverSettings {
+	longest := w.longestLease
 	return riverSettings{
 		maxWorkers: w.settings.MaxWorkers,
 		config: river.Config{

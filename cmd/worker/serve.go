@@ -38,6 +38,7 @@ type worker struct {
 	ready           *service.Readiness
 	outbox          *outbox.Outbox
 	accounts        map[string]outbox.Account
+	longestLease    time.Duration
 	river           *river.Client[pgx.Tx]
 }
 
@@ -89,7 +90,7 @@ func (w *worker) open(ctx context.Context, carriers *catalog.Catalog) (err error
 	if err != nil {
 		return err
 	}
-	w.river, err = newRiver(w.riverPool, buyer, w.riverSettings(leases))
+	w.river, err = newRiver(w.riverPool, buyer, w.riverSettings())
 	return err
 }
 
@@ -102,6 +103,7 @@ func (w *worker) addAccounts(carriers *catalog.Catalog) map[string]time.Duration
 	w.registry.MustRegister(open)
 	w.accounts = make(map[string]outbox.Account)
 	leases := make(map[string]time.Duration)
+	w.longestLease = w.settings.Lease
 	for _, name := range carriers.Names() {
 		c, _ := carriers.Carrier(name)
 		own := carriers.Settings(name)
@@ -115,6 +117,7 @@ func (w *worker) addAccounts(carriers *catalog.Catalog) map[string]time.Duration
 		}
 		if own.Lease > 0 {
 			leases[name] = own.Lease
+			w.longestLease = max(w.longestLease, own.Lease)
 		}
 		w.accounts[name] = account
 	}
@@ -153,21 +156,12 @@ func (w *worker) serve(ctx, alive context.Context) error {
 
 // stop ends fetching, lets the calls under way end, and stores their results.
 func (w *worker) stop(alive context.Context) error {
-	ctx, cancel := context.WithTimeout(alive, w.longestLease()+stopMargin)
+	ctx, cancel := context.WithTimeout(alive, w.longestLease+stopMargin)
 	defer cancel()
 	if err := w.river.Stop(ctx); err != nil {
 		return fmt.Errorf("stopping River with calls under way; their intents will be taken over: %w", err)
 	}
 	return nil
-}
-
-// longestLease is the longest that any attempt may still be under way.
-func (w *worker) longestLease() time.Duration {
-	longest := w.settings.Lease
-	for _, d := range w.accounts {
-		longest = max(longest, d.Timeout+d.Timeout/2)
-	}
-	return longest
 }
 
 // close ends what open has made; it may be incomplete.

@@ -12,6 +12,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
+// Version is what --version prints; the build sets it.
+var Version = "unknown"
+
 // Exit statuses that all commands share.
 const (
 	OK    = 0
@@ -65,6 +68,10 @@ func newParser(p *Process, name, description string, cli any) (*kong.Kong, error
 	return kong.New(cli,
 		kong.Name(name),
 		kong.Description(description),
+		kong.Vars{"version": Version},
+		kong.Embed(&struct {
+			Version kong.VersionFlag `help:"Print the version and exit."`
+		}{}),
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(code int) { panic(exit(code)) }),
 		kong.UsageOnError(),
