@@ -59,7 +59,7 @@ func TestSettleCommand(t *testing.T) {
 		for says, args := range map[string][]string{
 			"no intent id": {"settle", "4711", "--verdict", "not_bought_give_up", "--actor", "a", "--why", "b"},
 			"--account":    {"settle", "01a22d9e-2b9b-73bd-8363-f1dd55ee4e7a", "--verdict", "bought", "--actor", "a", "--why", "b"},
-			"--why":        {"settle", "01a22d9e-2b9b-73bd-8363-f1dd55ee4e7a", "--verdict", "bought", "--actor", "a"},
+			"--why":        {"settle", "01a22d9e-2b9b-73bd-8363-f1dd55ee4e7a", "--verdict", "not_bought_give_up", "--actor", "a"},
 			"must be one":  {"settle", "01a22d9e-2b9b-73bd-8363-f1dd55ee4e7a", "--verdict", "maybe", "--actor", "a", "--why", "b"},
 		} {
 			code, _, stderr := execute(t.Context(), env, args...)
