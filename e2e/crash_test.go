@@ -29,7 +29,11 @@ func TestWorkerKilledInACall(t *testing.T) {
 				carrier := startCarrier(t, simserver.Faults{
 					Mode: class, Rules: []simserver.Rule{{Fault: fault, Count: 1}},
 				}, hooks{hangs: func() { hanging <- struct{}{} }})
-				s := newStack(t, carrier, settings{class: class, lease: shortLease, timeout: shortTimeout})
+				s := newStack(t, carrier, settings{
+					class: class, lease: shortLease, timeout: shortTimeout,
+					// As long as the least time between two look-ups: the quiet period still ends.
+					processing: time.Second,
+				})
 				s.startAPI()
 				first := s.startWorker()
 				_, err := s.post(t.Context(), s.api(), orderOf(1))

@@ -29,6 +29,9 @@ type settings struct {
 	// lease and timeout bound an attempt and its call; 4 s and 2 s if zero.
 	lease, timeout time.Duration
 
+	// processing is how long a purchase may take effect after we stopped waiting; 3 s if zero.
+	processing time.Duration
+
 	// database is where the programs find the database, and direct the same without a pooler
 	// between. Both are a fresh one if empty.
 	database, direct string
@@ -79,7 +82,7 @@ func newStack(t *testing.T, c *carrierBox, s settings) *stack {
 	st.env = append([]string{
 		// Many stacks share one Postgres.
 		"DATABASE_URL=" + s.database + "&pool_max_conns=6",
-		"WAYBILL_CARRIERS=" + writeCarriers(t, c.url, s.class),
+		"WAYBILL_CARRIERS=" + writeCarriers(t, c.url, s.class, orElse(s.processing, 3*time.Second)),
 		"WAYBILL_API_ADDR=127.0.0.1:0",
 		"WAYBILL_ADMIN_ADDR=127.0.0.1:0",
 		"WAYBILL_LEASE=" + orElse(s.lease, 4*time.Second).String(),
@@ -102,7 +105,7 @@ func orElse(d, preset time.Duration) time.Duration {
 }
 
 // writeCarriers writes carriers.yaml.
-func writeCarriers(t *testing.T, url string, class simserver.Mode) string {
+func writeCarriers(t *testing.T, url string, class simserver.Mode, processing time.Duration) string {
 	t.Helper()
 	text := strings.Builder{}
 	fmt.Fprintf(&text, `
@@ -113,9 +116,9 @@ carriers:
 	case simserver.Blind:
 		text.WriteString("class: blind}\n")
 	case simserver.Lookup:
-		text.WriteString("class: lookup, lookup_processing: 3s}\n")
+		fmt.Fprintf(&text, "class: lookup, lookup_processing: %s}\n", processing)
 	case simserver.Keyed, "":
-		text.WriteString("class: keyed, lookup_processing: 3s}\n")
+		fmt.Fprintf(&text, "class: keyed, lookup_processing: %s}\n", processing)
 	}
 	path := filepath.Join(t.TempDir(), "carriers.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o600))
