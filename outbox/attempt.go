@@ -177,8 +177,11 @@ func (a *attempt) run(ctx context.Context) error {
 	var ship carrier.Shipment
 	if err := json.Unmarshal(a.order.request, &ship); err != nil {
 		a.done("")
-		a.logger.Error("the stored request cannot be read", zap.Error(err))
-		return a.deliver(ctx, concludeNotBegun())
+		err = fmt.Errorf("decoding the request of label intent %s: %w", a.lease.intentID, err)
+		if a.plan.step != callStep {
+			return err
+		}
+		return errors.Join(err, a.deliver(ctx, concludeNotBegun()))
 	}
 	concl, err := a.step(ctx, ship)
 	if err != nil {

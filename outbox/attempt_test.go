@@ -647,7 +647,8 @@ func TestCallIsNotBegunWithoutRoomInTheLease(t *testing.T) {
 	b := setup(t, blind, func(c *Config) { c.Now = clock })
 	_, id := b.accepted()
 	for range 2 {
-		requireSnooze(t, b.work(id))
+		require.Equal(t, time.Second, requireSnooze(t, b.work(id)))
+		b.age(id, time.Second)
 	}
 	require.Zero(t, b.carrier.callCount())
 	require.Equal(t, row{State: Pending, Attempts: 2, Calls: 2, Deferrals: 2, KeyState: "started", Jobs: 1}, b.row(id))

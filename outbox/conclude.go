@@ -159,7 +159,7 @@ func concludeUnknown(
 // concludeNotBegun: the lease no longer covered the call, so nothing was sent.
 func concludeNotBegun() conclusion {
 	return conclusion{
-		state: Pending, reason: notBegun, closes: 1, deferred: true, follow: later,
+		state: Pending, reason: notBegun, closes: 1, deferred: true, follow: later, delay: time.Second,
 		evidence: []evidence{{kind: "buy", outcome: string(carrier.NotBought), reason: notBegun}},
 	}
 }
