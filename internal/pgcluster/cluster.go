@@ -40,8 +40,15 @@ type Config struct {
 	// Nothing else may be in it. Empty makes a temporary one.
 	Dir string
 
+	// Replicated makes a cluster that others can be copied from and can follow; see [Cluster.Copy].
+	Replicated bool
+
 	// Log gets a line when something slow happens, like an installation; nil means nobody.
 	Log io.Writer
+
+	// source is the cluster that this one begins as a copy of, and follows if it is a standby.
+	source  *Cluster
+	standby bool
 }
 
 // Cluster is one running (or stopped) Postgres cluster. Its methods are safe for concurrent use.

@@ -21,7 +21,11 @@ func (c *Cluster) initialise(ctx context.Context) error {
 		if err := os.RemoveAll(c.dataDir()); err != nil {
 			return fmt.Errorf("removing half a cluster: %w", err)
 		}
-		if err := c.initdb(ctx); err != nil {
+		fill := c.initdb
+		if c.config.source != nil {
+			fill = c.copyData
+		}
+		if err := fill(ctx); err != nil {
 			return err
 		}
 		if err := os.WriteFile(complete, nil, 0o600); err != nil {
@@ -73,6 +77,13 @@ func (c *Cluster) settings() string {
 	}
 	if len(c.dir)+len("/.s.PGSQL.65535.lock") > maxSocketPath {
 		settings["unix_socket_directories"] = ""
+	}
+	if c.config.Replicated {
+		settings["wal_level"] = "replica"
+		settings["max_wal_senders"] = "10"
+	}
+	if c.config.standby {
+		settings["primary_conninfo"] = c.config.source.conninfo() + " application_name=" + StandbyName
 	}
 	if !c.config.Durable {
 		// synchronous_commit stays on: with it off, commits would be lost when a test kills the
