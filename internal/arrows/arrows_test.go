@@ -60,6 +60,7 @@ var rows = map[string]row{
 		may: []string{"carrier"}, not: database,
 		why: "the error document is shared by who answers and who saves answers; it reports carrier.FieldError",
 	},
+	"internal/fault":       {leaf: true, why: "a place to break at knows nothing of what is broken there"},
 	"internal/groupcommit": {why: "the batcher knows items and transactions, not what is in them"},
 	"internal/command":     {why: "how every command reads its arguments and ends, whatever it does"},
 	"internal/service":     {why: "what the long-running services share knows nothing of labels"},
@@ -72,7 +73,7 @@ var rows = map[string]row{
 	"migrations":      {why: "the schema comes before everything that uses it"},
 
 	"outbox": {
-		may: []string{"carrier", "internal/groupcommit", "internal/problem"},
+		may: []string{"carrier", "internal/fault", "internal/groupcommit", "internal/problem"},
 		why: "the life of an intent knows transactions, and no carrier by name, no caller's keys, no command",
 	},
 	"caller": {why: "who calls is known without knowing what for"},
