@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"waybill/internal/fault"
 	"waybill/internal/groupcommit"
 )
 
@@ -43,6 +44,9 @@ func (o *Outbox) Accept(ctx context.Context, s Submission) (Answer, error) {
 	if err != nil {
 		return Answer{}, fmt.Errorf("encoding the shipment of %s: %w", id, err)
 	}
+	if err := fault.Point(ctx, "accept", "before_queue"); err != nil {
+		return Answer{}, err
+	}
 	answer, err := o.accepting.TryDo(ctx, acceptItem{Submission: s, intentID: id, request: request})
 	switch {
 	case errors.Is(err, groupcommit.ErrFull):
@@ -53,12 +57,12 @@ func (o *Outbox) Accept(ctx context.Context, s Submission) (Answer, error) {
 		return Answer{}, fmt.Errorf("accepting label intent %s: %w", id, err)
 	}
 	o.count(answer)
-	return answer, nil
+	return answer, fault.Point(ctx, "accept", "before_answer")
 }
 
 func (o *Outbox) acceptAll(ctx context.Context, items []acceptItem) ([]Answer, error) {
 	var answers []Answer
-	err := o.inTx(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
+	err := o.inTx(ctx, "accept", func(ctx context.Context, tx pgx.Tx) (err error) {
 		answers, err = o.accept(ctx, tx, items)
 		return err
 	})
@@ -73,8 +77,14 @@ func (o *Outbox) accept(ctx context.Context, tx pgx.Tx, items []acceptItem) ([]A
 	if err != nil {
 		return nil, err
 	}
+	if err := fault.Point(ctx, "accept", "keys_taken"); err != nil {
+		return nil, err
+	}
 	accepted, err := insertIntents(ctx, tx, taken)
 	if err != nil {
+		return nil, err
+	}
+	if err := fault.Point(ctx, "accept", "intents_inserted"); err != nil {
 		return nil, err
 	}
 	if err := returnKeys(ctx, tx, taken, accepted); err != nil {
@@ -87,6 +97,9 @@ func (o *Outbox) accept(ctx context.Context, tx pgx.Tx, items []acceptItem) ([]A
 		}
 	}
 	if err := o.ring(ctx, tx, jobs); err != nil {
+		return nil, err
+	}
+	if err := fault.Point(ctx, "accept", "jobs_rung"); err != nil {
 		return nil, err
 	}
 	return o.resolveRest(ctx, tx, items, accepted)

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"waybill/carrier"
+	"waybill/internal/fault"
 )
 
 // Account is a carrier as the buyer uses it.
@@ -88,6 +89,9 @@ func (b *Buyer) Work(ctx context.Context, job *river.Job[BuyLabel]) error {
 		b.logger.Warn("carrier is not configured here", zap.String("carrier", job.Args.Carrier))
 		return river.JobSnooze(unknownCarrierWait)
 	}
+	if err := fault.Point(ctx, "claim", "before_queue"); err != nil {
+		return err
+	}
 	done := func(carrier.Outcome) {}
 	if account.Gate != nil {
 		var wait time.Duration
@@ -105,6 +109,10 @@ func (b *Buyer) Work(ctx context.Context, job *river.Job[BuyLabel]) error {
 	if c.status != granted {
 		done("")
 		return b.stayAway(c)
+	}
+	if err := fault.Point(ctx, "claim", "granted"); err != nil {
+		done("")
+		return err
 	}
 	a := &attempt{
 		Buyer:    b,
@@ -224,7 +232,7 @@ func (a *attempt) call(ctx context.Context, ship carrier.Shipment) conclusion {
 	ctx, cancel := context.WithTimeout(ctx, a.account.Timeout)
 	defer cancel()
 	sent := a.outbox.cfg.Now()
-	res := a.account.Carrier.Buy(ctx, carrier.Purchase{
+	res := a.buy(ctx, carrier.Purchase{
 		CarrierKey: carrierKey(a.lease.slot.caller, a.lease.slot.key),
 		Reference:  a.order.reference,
 		Shipment:   ship,
@@ -239,17 +247,41 @@ func (a *attempt) call(ctx context.Context, ship carrier.Shipment) conclusion {
 	return concl
 }
 
+// buy is the call itself. A fault around it is an answer that never came.
+func (a *attempt) buy(ctx context.Context, p carrier.Purchase) carrier.Result {
+	if err := fault.Point(ctx, "call", "before_send"); err != nil {
+		return carrier.Result{Outcome: carrier.Unknown, Message: err.Error()}
+	}
+	res := a.account.Carrier.Buy(ctx, p)
+	if err := fault.Point(ctx, "call", "answered"); err != nil {
+		return carrier.Result{Outcome: carrier.Unknown, Message: err.Error()}
+	}
+	return res
+}
+
 // lookUp asks the carrier what it holds under our reference.
 func (a *attempt) lookUp(ctx context.Context, ship carrier.Shipment) conclusion {
 	ctx, cancel := context.WithTimeout(ctx, a.account.Timeout)
 	defer cancel()
 	sent := a.outbox.cfg.Now()
-	found, err := a.account.Carrier.Find(ctx, a.order.reference)
+	found, err := a.find(ctx)
 	took := a.outbox.cfg.Now().Sub(sent)
 	lookup := a.account.Carrier.Capabilities().Lookup
 	concl := concludeLookup(a.before, ship, a.order.reference, found, err, *lookup, a.outbox.cfg.Policy)
 	a.log("look-up", concl, zap.Int("found", len(found)), zap.Duration("took", took), zap.Error(err))
 	return concl
+}
+
+// find is the look-up itself.
+func (a *attempt) find(ctx context.Context) ([]carrier.Label, error) {
+	if err := fault.Point(ctx, "look_up", "before_send"); err != nil {
+		return nil, err
+	}
+	found, err := a.account.Carrier.Find(ctx, a.order.reference)
+	if err == nil {
+		err = fault.Point(ctx, "look_up", "answered")
+	}
+	return found, err
 }
 
 func (a *attempt) log(step string, c conclusion, fields ...zap.Field) {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"waybill/carrier"
+	"waybill/internal/fault"
 )
 
 // claimItem asks for a lease on an intent. The token is made before the transaction, so that running
@@ -69,9 +70,12 @@ type order struct {
 //  3. decide, and journal what was decided.
 func (o *Outbox) claimAll(ctx context.Context, items []claimItem) ([]claimed, error) {
 	var results []claimed
-	err := o.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err := o.inTx(ctx, "claim", func(ctx context.Context, tx pgx.Tx) error {
 		taken, rows, err := o.takeLeases(ctx, tx, items)
 		if err != nil {
+			return err
+		}
+		if err := fault.Point(ctx, "claim", "leases_taken"); err != nil {
 			return err
 		}
 		var j journal

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"waybill/carrier"
+	"waybill/internal/fault"
 )
 
 // completeItem is an attempt's conclusion on its way into the tables.
@@ -43,7 +44,7 @@ const (
 // safe: a label that was bought may settle an intent that nobody holds, however late it comes.
 func (o *Outbox) completeAll(ctx context.Context, items []completeItem) ([]completion, error) {
 	var results []completion
-	err := o.inTx(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
+	err := o.inTx(ctx, "complete", func(ctx context.Context, tx pgx.Tx) (err error) {
 		results, err = o.complete(ctx, tx, items)
 		return err
 	})
@@ -58,6 +59,9 @@ func (o *Outbox) complete(ctx context.Context, tx pgx.Tx, items []completeItem) 
 	if err != nil {
 		return nil, err
 	}
+	if err := fault.Point(ctx, "complete", "keys_moved"); err != nil {
+		return nil, err
+	}
 	var w write
 	var lost []int
 	results := make([]completion, len(items))
@@ -70,6 +74,9 @@ func (o *Outbox) complete(ctx context.Context, tx pgx.Tx, items []completeItem) 
 		w.add(it)
 	}
 	if err := w.run(ctx, tx); err != nil {
+		return nil, err
+	}
+	if err := fault.Point(ctx, "complete", "rows_written"); err != nil {
 		return nil, err
 	}
 	return results, o.completeLost(ctx, tx, items, lost, results)

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"waybill/carrier"
+	"waybill/internal/fault"
 	"waybill/internal/groupcommit"
 )
 
@@ -49,6 +50,9 @@ func (a *attempt) deliver(ctx context.Context, concl conclusion) error {
 	}
 	if err != nil {
 		return fmt.Errorf("completing label intent %s: %w", a.lease.intentID, err)
+	}
+	if err := fault.Point(ctx, "complete", "before_follow_up"); err != nil {
+		return err
 	}
 	return a.followUp(item.conclusion, result)
 }

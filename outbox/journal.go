@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"waybill/carrier"
+	"waybill/internal/fault"
 )
 
 // journal collects what a batch of claims decided, and writes it before anything is sent.
@@ -76,7 +77,7 @@ func (o *Outbox) journalCall(ctx context.Context, c *claimed, account carrier.Ca
 	held := false
 	before := c.before
 	before.state, before.openCalls = Pending, 0
-	err := o.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err := o.inTx(ctx, "journal", func(ctx context.Context, tx pgx.Tx) error {
 		var until time.Time
 		err := tx.QueryRow(ctx, `
 			SELECT locked_until FROM idempotency_keys
@@ -91,6 +92,9 @@ func (o *Outbox) journalCall(ctx context.Context, c *claimed, account carrier.Ca
 			return err
 		}
 		held = true
+		if err := fault.Point(ctx, "journal", "key_locked"); err != nil {
+			return err
+		}
 		var counted bool
 		if err := tx.QueryRow(ctx, `
 			SELECT call_token IS NOT DISTINCT FROM $2 FROM label_intents WHERE intent_id = $1`,

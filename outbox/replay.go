@@ -94,7 +94,7 @@ type standing struct {
 // which cannot be what was accepted.
 func (o *Outbox) Lookup(ctx context.Context, callerID, key string, fingerprint *[32]byte) (Answer, error) {
 	var found []*standing
-	err := o.inTx(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
+	err := o.inTx(ctx, "look_up_key", func(ctx context.Context, tx pgx.Tx) (err error) {
 		found, err = ask(ctx, tx, []question{{slot: slot{callerID, key}}})
 		return err
 	})
@@ -238,7 +238,7 @@ func readStandings(found []*standing, byParcel bool) func(pgx.Rows) error {
 // answerAll tells what intents stand for, for the requests that wait for them.
 func (o *Outbox) answerAll(ctx context.Context, ids []uuid.UUID) ([]Answer, error) {
 	byID := make(map[uuid.UUID]Answer, len(ids))
-	err := o.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err := o.inTx(ctx, "read_answers", func(ctx context.Context, tx pgx.Tx) error {
 		found := make([]*standing, len(ids))
 		batch := &pgx.Batch{}
 		batch.Queue(`

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"waybill/internal/fault"
 )
 
 // ringGrace is how old an intent must be before its missing job is missed: a job that was inserted
@@ -37,7 +39,7 @@ func (o *Outbox) Ring(ctx context.Context) (int, error) {
 // stalled one does no harm, because only the lease counts.
 func (o *Outbox) reviveAbandoned(ctx context.Context) (int, error) {
 	var n int
-	err := o.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err := o.inTx(ctx, "revive", func(ctx context.Context, tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `
 			UPDATE river_job AS j
 			SET state = 'available', scheduled_at = now()
@@ -76,7 +78,7 @@ func (o *Outbox) reviveAbandoned(ctx context.Context) (int, error) {
 // appears meanwhile harmless.
 func (o *Outbox) insertLost(ctx context.Context) (int, error) {
 	var jobs []BuyLabel
-	err := o.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err := o.inTx(ctx, "ring", func(ctx context.Context, tx pgx.Tx) error {
 		// Of a backlog, both sides are large: one pass over each, not a look-up for every row.
 		if _, err := tx.Exec(ctx, `SET LOCAL enable_hashjoin = on`); err != nil {
 			return err
@@ -108,6 +110,9 @@ func (o *Outbox) insertLost(ctx context.Context) (int, error) {
 			return job, err
 		})
 		if err != nil {
+			return err
+		}
+		if err := fault.Point(ctx, "ring", "intents_found"); err != nil {
 			return err
 		}
 		return o.ring(ctx, tx, jobs)

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"waybill/carrier"
+	"waybill/internal/fault"
 )
 
 // ErrNotSettleable means that the intent is not in doubt, or that a look-up may still decide, or that
@@ -63,7 +64,7 @@ func (o *Outbox) Settle(ctx context.Context, s Settlement) error {
 		return fmt.Errorf("making a settlement token: %w", err)
 	}
 	applied := false
-	err = o.inTx(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
+	err = o.inTx(ctx, "settle", func(ctx context.Context, tx pgx.Tx) (err error) {
 		applied, err = o.settle(ctx, tx, completeItem{
 			lease:      lease{intentID: s.IntentID, token: token},
 			conclusion: concl, account: s.Account, labelID: labelID,
@@ -76,7 +77,7 @@ func (o *Outbox) Settle(ctx context.Context, s Settlement) error {
 	case !applied:
 		return ErrNotSettleable
 	default:
-		return nil
+		return fault.Point(ctx, "settle", "before_answer")
 	}
 }
 
@@ -117,6 +118,9 @@ func (o *Outbox) settle(ctx context.Context, tx pgx.Tx, it completeItem) (bool, 
 	case err != nil:
 		return false, err
 	}
+	if err := fault.Point(ctx, "settle", "key_locked"); err != nil {
+		return false, err
+	}
 	// A statement of its own, now that the key is locked: it sees what the last holder left, an
 	// earlier try of this transaction perhaps, whose evidence bears our token.
 	var waits, applied bool
@@ -138,9 +142,15 @@ func (o *Outbox) settle(ctx context.Context, tx pgx.Tx, it completeItem) (bool, 
 	if err != nil || !held[it.lease.token] {
 		return false, err
 	}
+	if err := fault.Point(ctx, "settle", "key_moved"); err != nil {
+		return false, err
+	}
 	var w write
 	w.add(it)
 	if err := w.run(ctx, tx); err != nil {
+		return false, err
+	}
+	if err := fault.Point(ctx, "settle", "rows_written"); err != nil {
 		return false, err
 	}
 	if it.conclusion.state != Pending {

@@ -16,7 +16,7 @@ const sweepBatch = 1000
 // again. Any number of sweepers may run at once: each skips what another holds.
 func (o *Outbox) SweepKeys(ctx context.Context) (int, error) {
 	var n int
-	err := o.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err := o.inTx(ctx, "sweep", func(ctx context.Context, tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `
 			DELETE FROM idempotency_keys AS k
 			USING (

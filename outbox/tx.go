@@ -9,6 +9,8 @@ import (
 	"github.com/cenkalti/backoff/v4"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"waybill/internal/fault"
 )
 
 // begin opens a transaction that can only plan index look-ups and cannot hang. A batch joins a few
@@ -28,15 +30,16 @@ const tryTimeout = 6 * time.Second
 // chosen as a deadlock's victim, or the outcome of its COMMIT is unknown. fn must therefore be
 // idempotent: run again after a commit that succeeded, it finds its own rows and reports the same.
 // That is how an unknown COMMIT is re-read before anyone decides: the locks that fn takes wait for a
-// commit still under way. When patience runs out the error wraps ErrUnavailable.
-func (o *Outbox) inTx(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
+// commit still under way. When patience runs out the error wraps ErrUnavailable. event names what the
+// transaction is for, to break it there.
+func (o *Outbox) inTx(ctx context.Context, event string, fn func(context.Context, pgx.Tx) error) error {
 	pause := backoff.NewExponentialBackOff(
 		backoff.WithInitialInterval(20*time.Millisecond),
 		backoff.WithMaxInterval(500*time.Millisecond),
 		backoff.WithMaxElapsedTime(o.cfg.Patience),
 	)
 	err := backoff.Retry(func() error {
-		err := o.tryTx(ctx, fn)
+		err := o.tryTx(ctx, event, fn)
 		if err != nil && !isTransient(err) {
 			return backoff.Permanent(err)
 		}
@@ -48,9 +51,12 @@ func (o *Outbox) inTx(ctx context.Context, fn func(context.Context, pgx.Tx) erro
 	return err
 }
 
-func (o *Outbox) tryTx(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
+func (o *Outbox) tryTx(ctx context.Context, event string, fn func(context.Context, pgx.Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
+	if err := fault.Point(ctx, event, "before_begin"); err != nil {
+		return err
+	}
 	tx, err := o.db.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
 	if err != nil {
 		return fmt.Errorf("beginning: %w", err)
@@ -59,10 +65,13 @@ func (o *Outbox) tryTx(ctx context.Context, fn func(context.Context, pgx.Tx) err
 	if err := fn(ctx, tx); err != nil {
 		return err
 	}
+	if err := fault.Point(ctx, event, "before_commit"); err != nil {
+		return err
+	}
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("committing: %w", err)
 	}
-	return nil
+	return fault.Point(ctx, event, "after_commit")
 }
 
 // rollback ends a transaction that did not commit, also when its context has ended; after a commit
