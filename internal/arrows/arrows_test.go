@@ -61,19 +61,24 @@ var rows = map[string]row{
 		why: "the error document is shared by who answers and who saves answers; it reports carrier.FieldError",
 	},
 	"internal/fault":       {leaf: true, why: "a place to break at knows nothing of what is broken there"},
+	"internal/durable":     {why: "what a commit proves does not depend on what is in it"},
 	"internal/groupcommit": {why: "the batcher knows items and transactions, not what is in them"},
 	"internal/command":     {why: "how every command reads its arguments and ends, whatever it does"},
-	"internal/service":     {why: "what the long-running services share knows nothing of labels"},
+	"internal/service":     {may: []string{"internal/durable"}, why: "what the long-running services share knows nothing of labels"},
 	"internal/pgcluster":   {why: "a Postgres on this machine knows nothing of what it will hold"},
 	"internal/testdb": {
 		may: []string{"migrations"}, tests: true,
 		why: "a test's database is a migrated one",
 	},
+	"internal/history": {
+		not: database, tests: true,
+		why: "what callers may be told is judged without knowing how it is stored",
+	},
 	"internal/arrows": {why: "only a test"},
 	"migrations":      {why: "the schema comes before everything that uses it"},
 
 	"outbox": {
-		may: []string{"carrier", "internal/fault", "internal/groupcommit", "internal/problem"},
+		may: []string{"carrier", "internal/durable", "internal/fault", "internal/groupcommit", "internal/problem"},
 		why: "the life of an intent knows transactions, and no carrier by name, no caller's keys, no command",
 	},
 	"caller": {why: "who calls is known without knowing what for"},
