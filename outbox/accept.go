@@ -47,8 +47,13 @@ func (o *Outbox) Accept(ctx context.Context, s Submission) (Answer, error) {
 	if err := fault.Point(ctx, "accept", "before_queue"); err != nil {
 		return Answer{}, err
 	}
-	answer, err := o.accepting.TryDo(ctx, acceptItem{Submission: s, intentID: id, request: request})
+	// A commit may wait for its standby for longer than a caller should.
+	waiting, cancel := context.WithTimeout(ctx, o.cfg.Patience+tryTimeout)
+	defer cancel()
+	answer, err := o.accepting.TryDo(waiting, acceptItem{Submission: s, intentID: id, request: request})
 	switch {
+	case err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
+		return Answer{}, ErrUnavailable
 	case errors.Is(err, groupcommit.ErrFull):
 		return Answer{}, ErrOverloaded
 	case errors.Is(err, groupcommit.ErrClosed):

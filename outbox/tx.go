@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"waybill/internal/durable"
 	"waybill/internal/fault"
 )
 
@@ -23,15 +24,27 @@ SET LOCAL enable_mergejoin = off;
 SET LOCAL statement_timeout = '5s';
 SET LOCAL idle_in_transaction_session_timeout = '5s'`
 
-// tryTimeout bounds one try of one transaction: a half-open connection must not stall a flusher.
-const tryTimeout = 6 * time.Second
+const (
+	// tryTimeout bounds one try of one transaction up to its COMMIT: a half-open connection must not
+	// stall a flusher.
+	tryTimeout = 6 * time.Second
+
+	// commitTimeout bounds the COMMIT, which may wait for a synchronous standby. Whoever gives a
+	// commit up makes Postgres go on without the standby, and every try leaves that much more which
+	// a failover would lose: so not before it must be supposed that nobody will ever answer.
+	commitTimeout = 30 * time.Second
+)
+
+// errUnproved is a commit that happened, but perhaps not on every server that it was to wait for.
+var errUnproved = errors.New("committed without the standby")
 
 // inTx runs fn in one transaction, again and again while the database is away, the transaction was
 // chosen as a deadlock's victim, or the outcome of its COMMIT is unknown. fn must therefore be
 // idempotent: run again after a commit that succeeded, it finds its own rows and reports the same.
 // That is how an unknown COMMIT is re-read before anyone decides: the locks that fn takes wait for a
-// commit still under way. When patience runs out the error wraps ErrUnavailable. event names what the
-// transaction is for, to break it there.
+// commit still under way, and the commit of the run that read them proves that they are wherever a
+// commit must be (package durable). When patience runs out the error wraps ErrUnavailable. event names
+// what the transaction is for, to break it there.
 func (o *Outbox) inTx(ctx context.Context, event string, fn func(context.Context, pgx.Tx) error) error {
 	pause := backoff.NewExponentialBackOff(
 		backoff.WithInitialInterval(20*time.Millisecond),
@@ -52,26 +65,40 @@ func (o *Outbox) inTx(ctx context.Context, event string, fn func(context.Context
 }
 
 func (o *Outbox) tryTx(ctx context.Context, event string, fn func(context.Context, pgx.Tx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	trying, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
 	if err := fault.Point(ctx, event, "before_begin"); err != nil {
 		return err
 	}
-	tx, err := o.db.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
+	tx, err := o.db.BeginTx(trying, pgx.TxOptions{BeginQuery: begin, CommitQuery: durable.Commit})
 	if err != nil {
 		return fmt.Errorf("beginning: %w", err)
 	}
 	defer rollback(ctx, tx)
-	if err := fn(ctx, tx); err != nil {
+	if err := fn(trying, tx); err != nil {
 		return err
 	}
 	if err := fault.Point(ctx, event, "before_commit"); err != nil {
 		return err
 	}
+	if err := commit(ctx, tx); err != nil {
+		return err
+	}
+	return fault.Point(ctx, event, "after_commit")
+}
+
+// commit succeeds only if all that the transaction wrote and read is where a commit must be.
+func commit(ctx context.Context, tx pgx.Tx) error {
+	ctx, cancel := context.WithTimeout(ctx, commitTimeout)
+	defer cancel()
+	warnings := durable.Watch(tx.Conn()) // taken first: the commit gives the connection back
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("committing: %w", err)
 	}
-	return fault.Point(ctx, event, "after_commit")
+	if warnings.Came() {
+		return fmt.Errorf("committing: %w", errUnproved)
+	}
+	return nil
 }
 
 // rollback ends a transaction that did not commit, also when its context has ended; after a commit

@@ -74,6 +74,7 @@ var rows = map[string]row{
 		not: database, tests: true,
 		why: "what callers may be told is judged without knowing how it is stored",
 	},
+	"internal/vulndb": {not: database, why: "a tool of the scan for vulnerabilities knows advisories only"},
 	"internal/arrows": {why: "only a test"},
 	"migrations":      {why: "the schema comes before everything that uses it"},
 

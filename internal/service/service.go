@@ -13,6 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"waybill/internal/durable"
 )
 
 // Database says where the database is. It is embedded in a command's settings.
@@ -34,6 +36,7 @@ func (d Database) PoolConfig() (*pgxpool.Config, error) {
 	if !strings.Contains(d.DatabaseURL, "pool_max_conns") {
 		cfg.MaxConns = defaultConns
 	}
+	durable.Configure(cfg.ConnConfig)
 	if d.ThroughPooler() {
 		// A pooler hands each transaction another session, which knows none of our statements.
 		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
