@@ -14,8 +14,14 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 
 # The linter takes minutes to build, so it is kept outside of the working copy.
 LINT_VERSION := 2.15.0
+
+# The scanner for known vulnerabilities, and the advisories it knows: raise both before a release.
+VULN_VERSION := v1.9.0
+VULNDB_VERSION := v0.0.0-20261105234957-e22db6528018
+
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/waybill
 LINT := $(CACHE)/golangci-lint-$(LINT_VERSION)
+VULNDB := $(CACHE)/vulndb-$(VULNDB_VERSION)
 
 .DEFAULT_GOAL := help
 
@@ -54,6 +60,10 @@ fmt: $(LINT) ## Format the code
 vet: ## Run go vet
 	go vet ./...
 
+.PHONY: vuln
+vuln: $(VULNDB) ## Fail if the code reaches a known vulnerability (67 MB of advisories, fetched once)
+	go run golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION) -db file://$(VULNDB) ./...
+
 .PHONY: tidy
 tidy: ## Fail if go.mod is not tidy
 	go mod tidy -diff
@@ -88,3 +98,8 @@ $(LINT):
 	dir=$$(mktemp -d) && \
 	GOBIN="$$dir" go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(LINT_VERSION) && \
 	mv "$$dir/golangci-lint" $(LINT) && rmdir "$$dir"
+
+# The advisories are a module, so its proxy is all that a scan needs.
+$(VULNDB):
+	@mkdir -p $(CACHE)
+	go run ./internal/vulndb $(VULNDB_VERSION) $(VULNDB)
