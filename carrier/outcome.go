@@ -48,6 +48,11 @@ type Result struct {
 // paid for, and only a person can say what is to become of it.
 const CodeOverPrice = "over_price"
 
+// CodeKeyMismatch is the Code of an Unknown by which the carrier says that it knows our key, with
+// another order: repeating the call cannot help, and something was perhaps bought under the key.
+// Adapters match the carrier's own code for it, never its words.
+const CodeKeyMismatch = "key_mismatch"
+
 // VoidState is where the voiding of a label stands, as a call left it.
 type VoidState string
 

@@ -5,10 +5,12 @@ import (
 	"encoding/json/v2"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"go.uber.org/zap"
 
@@ -84,9 +86,13 @@ func (b *Buyer) NextRetry(job *river.Job[BuyLabel]) time.Time {
 
 // Work is one attempt. A step once begun is finished, even if the process is asked to stop.
 func (b *Buyer) Work(ctx context.Context, job *river.Job[BuyLabel]) error {
-	account, known := b.accounts[job.Args.Carrier]
+	name, err := b.carrierOf(ctx, job.Args)
+	if err != nil {
+		return err
+	}
+	account, known := b.accounts[name]
 	if !known {
-		b.logger.Warn("carrier is not configured here", zap.String("carrier", job.Args.Carrier))
+		b.logger.Warn("carrier is not configured here", zap.String("carrier", name))
 		return river.JobSnooze(unknownCarrierWait)
 	}
 	if err := fault.Point(ctx, "claim", "before_queue"); err != nil {
@@ -98,6 +104,11 @@ func (b *Buyer) Work(ctx context.Context, job *river.Job[BuyLabel]) error {
 		if done, wait = account.Gate.Enter(); done == nil {
 			return river.JobSnooze(wait)
 		}
+		// On every way out, a panic too: a place at the gate that is not given back is lost for ever.
+		var once sync.Once
+		tell := done
+		done = func(o carrier.Outcome) { once.Do(func() { tell(o) }) }
+		defer done("")
 	}
 	// Before the claim is asked for, so that the lease is never thought to be longer than it is.
 	began := b.outbox.cfg.Now()
@@ -126,6 +137,25 @@ func (b *Buyer) Work(ctx context.Context, job *river.Job[BuyLabel]) error {
 	return a.run(context.WithoutCancel(ctx))
 }
 
+// carrierOf is the carrier that a job is for. A job of another build may not say, or say it otherwise:
+// the intent always does.
+func (b *Buyer) carrierOf(ctx context.Context, args BuyLabel) (name string, err error) {
+	if _, known := b.accounts[args.Carrier]; known {
+		return args.Carrier, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
+	err = b.outbox.db.QueryRow(ctx, `
+		SELECT carrier FROM label_intents WHERE intent_id = $1`, args.IntentID).Scan(&name)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", river.JobCancel(fmt.Errorf("there is no label intent %s", args.IntentID))
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading the carrier of label intent %s: %w", args.IntentID, err)
+	}
+	return name, nil
+}
+
 func (b *Buyer) stayAway(c claimed) error {
 	switch c.status {
 	case heldByOther, tooEarly:
@@ -147,7 +177,10 @@ func (o *Outbox) claim(ctx context.Context, id uuid.UUID, account carrier.Carrie
 	}
 	// While the database is away, the lease may be ours without our knowing: the same claim is
 	// repeated until it would have ended anyway.
-	item := claimItem{intentID: id, token: token, account: account.Account(), caps: account.Capabilities()}
+	item := claimItem{
+		intentID: id, token: token,
+		carrier: account.Name(), account: account.Account(), caps: account.Capabilities(),
+	}
 	pause := backoff.NewExponentialBackOff(
 		backoff.WithInitialInterval(100*time.Millisecond),
 		backoff.WithMaxInterval(time.Second),
@@ -186,6 +219,7 @@ func (a *attempt) run(ctx context.Context) error {
 	if err := json.Unmarshal(a.order.request, &ship); err != nil {
 		a.done("")
 		err = fmt.Errorf("decoding the request of label intent %s: %w", a.lease.intentID, err)
+		a.logger.Error("request cannot be read; another build may", zap.Error(err))
 		if a.plan.step != callStep {
 			return err
 		}

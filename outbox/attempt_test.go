@@ -596,7 +596,7 @@ func TestClaimRunTwiceCountsOneCall(t *testing.T) {
 	t.Parallel()
 	b := setup(t, blind)
 	_, id := b.accepted()
-	items := []claimItem{{intentID: id, token: uuid.New(), account: "SIM-1", caps: blind}}
+	items := []claimItem{{intentID: id, token: uuid.New(), carrier: "sim", account: "SIM-1", caps: blind}}
 	first, err := b.box.claimAll(t.Context(), items)
 	require.NoError(t, err)
 	again, err := b.box.claimAll(t.Context(), items)

@@ -18,6 +18,7 @@ import (
 type claimItem struct {
 	intentID uuid.UUID
 	token    uuid.UUID
+	carrier  string
 	account  string
 	caps     carrier.Capabilities
 }
@@ -85,6 +86,11 @@ func (o *Outbox) claimAll(ctx context.Context, items []claimItem) ([]claimed, er
 			if !known {
 				results[i] = claimed{status: settledAlready}
 				continue
+			}
+			if row.order.carrier != it.carrier {
+				// The job only rings; what is bought, and where, the intent says.
+				return fmt.Errorf("%w: label intent %s is ordered from %s and not from %s",
+					errBroken, it.intentID, row.order.carrier, it.carrier)
 			}
 			takeover, ours := taken[it.intentID]
 			if !ours || row.leaseToken != it.token {

@@ -18,6 +18,7 @@ const (
 	attemptsSpent      Reason = "attempts_spent"
 	outcomeUnknown     Reason = "outcome_unknown"
 	boughtOtherwise    Reason = "bought_otherwise_than_ordered"
+	keyMismatch        Reason = "key_names_another_order"
 	lookupFailed       Reason = "lookup_failed"
 	lookupFoundNone    Reason = "lookup_found_none"
 	lookupFoundOther   Reason = "lookup_found_another_shipment"
@@ -147,6 +148,9 @@ func concludeUnknown(
 	case res.Code == carrier.CodeOverPrice && res.Label != nil:
 		// Bought and paid, but not as ordered: repeating or looking up would only find it again.
 		return conclusion{state: InDoubt, settledBy: SettledByPerson, reason: boughtOtherwise, follow: stop}
+	case res.Code == carrier.CodeKeyMismatch:
+		// A fault of ours, or of the carrier's: under this key the answer would be the same for ever.
+		return doubt(caps, keyMismatch)
 	case caps.Class(keyAge) != carrier.Keyed, before.openCalls > 0 && !before.withKey:
 		return doubt(caps, outcomeUnknown)
 	case before.spent()+1 >= policy.MaxCalls:

@@ -119,6 +119,7 @@ func TestConcludeCall(t *testing.T) {
 	spentOpen := progress{state: Pending, calls: 4, openCalls: 1, firstCalledAt: t0, now: t0.Add(time.Minute)}
 	stale := progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0, now: t0.Add(24 * time.Hour)}
 	dear := carrier.Result{Outcome: carrier.Unknown, Code: carrier.CodeOverPrice, Label: &carrier.Label{}}
+	mismatch := carrier.Result{Outcome: carrier.Unknown, Code: carrier.CodeKeyMismatch}
 	tests := map[string]struct {
 		before progress
 		res    carrier.Result
@@ -142,6 +143,8 @@ func TestConcludeCall(t *testing.T) {
 		"unknown, keyed, window over":  {stale, unknown, keyed, end{InDoubt, SettledByPerson, outcomeUnknown, 0, stop}},
 		"unknown, lookup":              {fresh, unknown, byLookup, end{InDoubt, SettledByLookup, outcomeUnknown, 0, later}},
 		"unknown, blind":               {fresh, unknown, blind, end{InDoubt, SettledByPerson, outcomeUnknown, 0, stop}},
+		"key names another order":      {open, mismatch, both, end{InDoubt, SettledByLookup, keyMismatch, 0, later}},
+		"the same, nobody to ask":      {fresh, mismatch, keyed, end{InDoubt, SettledByPerson, keyMismatch, 0, stop}},
 		"over price, whatever is left": {fresh, dear, both, end{InDoubt, SettledByPerson, boughtOtherwise, 0, stop}},
 		"over price without a label":   {fresh, carrier.Result{Outcome: carrier.Unknown, Code: carrier.CodeOverPrice}, byLookup, end{InDoubt, SettledByLookup, outcomeUnknown, 0, later}},
 		"an outcome that is none":      {fresh, carrier.Result{Outcome: "fine"}, blind, end{InDoubt, SettledByPerson, outcomeUnknown, 0, stop}},

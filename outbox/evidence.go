@@ -35,7 +35,7 @@ func (r *evidenceRows) add(l lease, ev evidence) {
 	r.reasons = append(r.reasons, string(ev.reason))
 	r.codes = append(r.codes, carrier.Sanitise(ev.code))
 	r.messages = append(r.messages, carrier.Sanitise(ev.message))
-	r.actors = append(r.actors, nonZero(ev.actor))
+	r.actors = append(r.actors, nonZero(carrier.Sanitise(ev.actor)))
 	var label carrier.Label
 	if ev.label != nil {
 		label = *ev.label

@@ -11,7 +11,8 @@ import (
 	"waybill/carrier"
 )
 
-// Every read names the caller in its WHERE: another caller's row is not there.
+// Every read names the caller in its WHERE: another caller's row is not there. Every read ends, even
+// if the server has vanished without a word.
 
 const intentColumns = `
 	i.intent_id, i.order_id, i.parcel_no, i.label_version, i.carrier, i.reference, i.state,
@@ -35,6 +36,8 @@ func (o *Outbox) IntentByKey(ctx context.Context, callerID, key string) (Intent,
 
 func (o *Outbox) intent(ctx context.Context, sql string, args ...any) (Intent, error) {
 	var i Intent
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
 	err := o.db.QueryRow(ctx, sql, args...).Scan(
 		&i.ID, &i.Parcel.OrderID, &i.Parcel.ParcelNo, &i.Parcel.LabelVersion, &i.Carrier, &i.Reference,
 		&i.State, &i.SettledBy, &i.Attempts, &i.Calls, &i.LabelID, &i.CarrierCode, &i.CarrierMessage,
@@ -45,6 +48,8 @@ func (o *Outbox) intent(ctx context.Context, sql string, args ...any) (Intent, e
 // Label returns one of the caller's labels, or ErrNotFound.
 func (o *Outbox) Label(ctx context.Context, callerID string, id uuid.UUID) (Label, error) {
 	var l Label
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
 	err := o.db.QueryRow(ctx, `
 		SELECT `+labelColumns+` FROM labels AS l
 		WHERE l.caller_id = $1 AND l.label_id = $2`, callerID, id).Scan(l.targets()...)
@@ -53,6 +58,8 @@ func (o *Outbox) Label(ctx context.Context, callerID string, id uuid.UUID) (Labe
 
 // LabelsByOrder returns the caller's labels of an order by parcel and version; none is no error.
 func (o *Outbox) LabelsByOrder(ctx context.Context, callerID string, orderID int64) ([]Label, error) {
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
 	rows, err := o.db.Query(ctx, `
 		SELECT `+labelColumns+` FROM labels AS l
 		WHERE l.caller_id = $1 AND l.order_id = $2
@@ -72,6 +79,8 @@ func (o *Outbox) LabelsByOrder(ctx context.Context, callerID string, orderID int
 // not (yet) sent its document.
 func (o *Outbox) Document(ctx context.Context, callerID string, labelID uuid.UUID) (carrier.Document, error) {
 	var d carrier.Document
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
 	err := o.db.QueryRow(ctx, `
 		SELECT d.format, d.content
 		FROM labels AS l

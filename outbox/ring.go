@@ -16,6 +16,13 @@ const ringGrace = "5 seconds"
 // ringBatch bounds one transaction of the ringer.
 const ringBatch = 1000
 
+// jobIntent is the intent that a job j names, or NULL: args that another build wrote, or a hand, are
+// nobody's doorbell, and must not stop the ringer for everybody else.
+const jobIntent = `CASE
+	WHEN j.args ->> 'intent_id' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+	THEN (j.args ->> 'intent_id')::uuid
+END`
+
 // Ring sees to it that every intent which a job can bring further has one that is alive, and that
 // work abandoned under an expired lease is taken up again. River's own rescue looks at how long a job
 // has been running; this looks at the intents, which are the queue of record: it works even if
@@ -48,7 +55,7 @@ func (o *Outbox) reviveAbandoned(ctx context.Context) (int, error) {
 				FROM river_job AS j
 				CROSS JOIN LATERAL (
 					SELECT * FROM label_intents AS i
-					WHERE i.intent_id = (j.args ->> 'intent_id')::uuid LIMIT 1
+					WHERE i.intent_id = `+jobIntent+` LIMIT 1
 				) AS i
 				CROSS JOIN LATERAL (
 					SELECT * FROM idempotency_keys AS k
@@ -85,7 +92,7 @@ func (o *Outbox) insertLost(ctx context.Context) (int, error) {
 		}
 		rows, err := tx.Query(ctx, `
 			WITH alive AS MATERIALIZED (
-				SELECT (j.args ->> 'intent_id')::uuid AS intent_id
+				SELECT `+jobIntent+` AS intent_id
 				FROM river_job AS j
 				WHERE j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
 					AND j.kind = $1

@@ -64,7 +64,8 @@ func (o *Outbox) Settle(ctx context.Context, s Settlement) error {
 		return fmt.Errorf("making a settlement token: %w", err)
 	}
 	applied := false
-	err = o.inTx(ctx, "settle", func(ctx context.Context, tx pgx.Tx) (err error) {
+	// A person who loses patience must not cut a COMMIT off: it may be waiting for a standby.
+	err = o.inTx(context.WithoutCancel(ctx), "settle", func(ctx context.Context, tx pgx.Tx) (err error) {
 		applied, err = o.settle(ctx, tx, completeItem{
 			lease:      lease{intentID: s.IntentID, token: token},
 			conclusion: concl, account: s.Account, labelID: labelID,

@@ -44,6 +44,8 @@ func (o *Outbox) SweepKeys(ctx context.Context) (int, error) {
 func (o *Outbox) Gauge(ctx context.Context) error {
 	var pending, doubtful int64
 	var oldest float64
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
 	err := o.db.QueryRow(ctx, `
 		SELECT
 			count(*) FILTER (WHERE state = 'pending'),
