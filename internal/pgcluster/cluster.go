@@ -36,6 +36,10 @@ type Config struct {
 	// Settings are further server settings, as postgresql.conf names them; they win over ours.
 	Settings map[string]string
 
+	// Clock gives the server a clock of its own, which SetClock makes wrong. It takes libfaketime,
+	// which is installed where that is possible.
+	Clock bool
+
 	// Dir is the folder of a cluster to keep: made if it is missing, started again if it is there.
 	// Nothing else may be in it. Empty makes a temporary one.
 	Dir string

@@ -26,6 +26,10 @@ var (
 		what: "PgBouncer",
 		apt:  "pgbouncer", dnf: "pgbouncer", apk: "pgbouncer", homebrew: "pgbouncer",
 	}
+	faketimePackage = software{
+		what: "libfaketime",
+		apt:  "faketime", dnf: "libfaketime", apk: "libfaketime", homebrew: "libfaketime",
+	}
 )
 
 // manager is one package manager.
@@ -78,13 +82,16 @@ func (s software) missing() error {
 	return fmt.Errorf("%s is needed: run `%s`", s.what, command)
 }
 
-// Install finds or installs what this package starts: PostgreSQL and PgBouncer. Without it they are
-// installed when they are first needed.
+// Install finds or installs what this package starts, or starts with: PostgreSQL, PgBouncer and
+// libfaketime. Without it they are installed when they are first needed.
 func Install(ctx context.Context, log io.Writer) error {
 	if _, err := ensureServer(ctx, log); err != nil {
 		return err
 	}
-	_, err := ensurePgBouncer(ctx, log)
+	if _, err := ensurePgBouncer(ctx, log); err != nil {
+		return err
+	}
+	_, err := ensureFaketime(ctx, log)
 	return err
 }
 

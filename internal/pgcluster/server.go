@@ -133,6 +133,11 @@ func (c *Cluster) start(ctx context.Context) error {
 	cmd := c.user.command(context.WithoutCancel(ctx), filepath.Join(c.bin, "postgres"),
 		"-D", c.dataDir(), "-p", strconv.Itoa(c.port))
 	cmd.Dir = c.dir
+	clock, err := c.clockEnv(ctx)
+	if err != nil {
+		return err
+	}
+	cmd.Env = append(cmd.Env, clock...)
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting postgres: %w", err)
