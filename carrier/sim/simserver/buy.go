@@ -42,6 +42,8 @@ func (s *Server) buy(w http.ResponseWriter, r *http.Request) {
 	if _, known := s.stored(p); known && (p.fault == Refuse || p.fault == OverPrice) {
 		p.fault = "" // what a key was answered with cannot become a refusal or another price
 	}
+	// The ledger tells what was charged; only this tells of the calls that were not.
+	s.cfg.Logger.Info("purchase", zap.String("reference", o.Reference), zap.String("fault", string(p.fault)))
 	if s.spoilBefore(w, r, p) {
 		return
 	}
