@@ -96,7 +96,7 @@ func (o *Outbox) fence(
 	for i, it := range items {
 		callers[i], keys[i], tokens[i] = it.lease.slot.caller, it.lease.slot.key, it.lease.token
 		if status, body := it.answer(); status != 0 {
-			s := int16(status)
+			s := int16(status) //nolint:gosec // G115: a status of HTTP.
 			statuses[i], bodies[i] = &s, body
 		}
 	}

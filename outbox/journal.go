@@ -43,7 +43,7 @@ func (j *journal) call(c claimed, it claimItem, leaseEnd time.Time) {
 	}
 	j.ids = append(j.ids, c.lease.intentID)
 	j.tokens = append(j.tokens, &c.lease.token)
-	j.openCalls = append(j.openCalls, int32(c.before.openCalls)+1)
+	j.openCalls = append(j.openCalls, int32(c.before.openCalls)+1) //nolint:gosec // G115: an integer column, read and written again.
 	j.callUntil = append(j.callUntil, &leaseEnd)
 	j.accounts = append(j.accounts, it.account)
 	j.withKey = append(j.withKey, it.caps.Key != nil && (c.before.openCalls == 0 || c.before.withKey))
@@ -53,7 +53,7 @@ func (j *journal) call(c claimed, it claimItem, leaseEnd time.Time) {
 func (j *journal) attempt(c claimed) {
 	j.ids = append(j.ids, c.lease.intentID)
 	j.tokens = append(j.tokens, nil)
-	j.openCalls = append(j.openCalls, int32(c.before.openCalls))
+	j.openCalls = append(j.openCalls, int32(c.before.openCalls)) //nolint:gosec // G115: as above.
 	j.callUntil = append(j.callUntil, nil)
 	j.accounts = append(j.accounts, "")
 	j.withKey = append(j.withKey, false)

@@ -85,7 +85,7 @@ func (r *intentRows) add(it completeItem) {
 	r.codes = append(r.codes, nonZero(code))
 	r.messages = append(r.messages, nonZero(message))
 	r.called = append(r.called, slices.ContainsFunc(c.evidence, func(ev evidence) bool { return ev.kind == "buy" }))
-	r.closes = append(r.closes, int32(c.closes))
+	r.closes = append(r.closes, int32(c.closes)) //nolint:gosec // G115: at most the calls that are open, an integer column.
 	r.refused = append(r.refused, c.refused)
 	r.deferred = append(r.deferred, c.deferred)
 	r.lookups = append(r.lookups, c.lookedUp)

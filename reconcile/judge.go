@@ -273,7 +273,7 @@ func (j *judgement) voided(l *Label, left []*Charge) LabelState {
 		if c.InvoiceDate < day {
 			// The carrier could not know yet: the credit comes on a later invoice.
 			kind, severity, why = VoidCreditMissing, Warning, InvoicedBeforeVoid
-			if j.AsOf-day < invoice.Date(j.GraceDays) {
+			if int(j.AsOf-day) < j.GraceDays {
 				severity = Info
 			}
 		}
@@ -285,7 +285,7 @@ func (j *judgement) voided(l *Label, left []*Charge) LabelState {
 // unbilled judges a label that no line belongs to.
 func (j *judgement) unbilled(l *Label) LabelState {
 	kind, severity, why, state := NeverBilled, Warning, PastGrace, Unbilled
-	if j.AsOf-invoice.DateOf(l.BoughtAt, j.Zone) < invoice.Date(j.GraceDays) {
+	if int(j.AsOf-invoice.DateOf(l.BoughtAt, j.Zone)) < j.GraceDays {
 		kind, severity, why, state = Pending, Info, InsideGrace, Waiting
 	}
 	j.find(aboutLabel(kind, severity, why, *l).expecting(l.Cost))

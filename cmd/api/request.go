@@ -83,8 +83,8 @@ func addUnknown(found *faults, at jsontext.Pointer, members jsontext.Value) {
 func (r *labelRequest) parcel() outbox.Parcel {
 	return outbox.Parcel{
 		OrderID:      value(r.OrderID),
-		ParcelNo:     int32(value(r.ParcelNo)),
-		LabelVersion: int32(valueOr(r.LabelVersion, defaultLabelVersion)),
+		ParcelNo:     int32(value(r.ParcelNo)),                            //nolint:gosec // G115: validated.
+		LabelVersion: int32(valueOr(r.LabelVersion, defaultLabelVersion)), //nolint:gosec // G115: validated.
 	}
 }
 

@@ -190,7 +190,7 @@ func writeRefusal(w http.ResponseWriter, r *request, refused *refusal) {
 // setRetryAfter asks the client to come back after about d: spread, so that those who were turned
 // away together do not come back together.
 func setRetryAfter(h http.Header, d time.Duration) {
-	spread := d + rand.N(d+time.Second)
+	spread := d + rand.N(d+time.Second) //nolint:gosec // G404: who guesses it has guessed nothing.
 	h.Set("Retry-After", strconv.Itoa(int(spread/time.Second)))
 }
 

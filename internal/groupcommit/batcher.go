@@ -88,7 +88,7 @@ func NewWeighed[T, R any](
 	ctx context.Context, cfg Config, weight func(T) int, flush Flush[T, R],
 ) *Batcher[T, R] {
 	cfg = cfg.withDefaults()
-	ctx, stop := context.WithCancel(ctx)
+	ctx, stop := context.WithCancel(ctx) //nolint:gosec // G118: Close calls it.
 	b := &Batcher[T, R]{
 		flush:  flush,
 		weight: weight,

@@ -19,7 +19,7 @@ func (c *Cluster) SetClock(offset time.Duration) error {
 	}
 	// Renamed into place: a session that reads half an offset would end.
 	next := c.clockFile() + ".next"
-	if err := os.WriteFile(next, fmt.Appendf(nil, "%+.3f\n", offset.Seconds()), 0o644); err != nil { //nolint:gosec // The server's user reads it.
+	if err := os.WriteFile(next, fmt.Appendf(nil, "%+.3f\n", offset.Seconds()), 0o644); err != nil {
 		return fmt.Errorf("setting the cluster's clock: %w", err)
 	}
 	if err := os.Rename(next, c.clockFile()); err != nil {

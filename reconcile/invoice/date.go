@@ -19,7 +19,7 @@ func ParseDate(s string) (Date, error) {
 	if err != nil {
 		return 0, errDate
 	}
-	d := Date(t.Unix() / secondsPerDay)
+	d := Date(t.Unix() / secondsPerDay) //nolint:gosec // G115: the year has four digits.
 	if d <= 0 {
 		return 0, errDate
 	}
@@ -29,6 +29,7 @@ func ParseDate(s string) (Date, error) {
 // DateOf is the day that an instant falls on in a zone.
 func DateOf(t time.Time, zone *time.Location) Date {
 	year, month, day := t.In(zone).Date()
+	//nolint:gosec // G115: an instant of the database or of an argument; 32 bits end in the year 5 million.
 	return Date(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / secondsPerDay)
 }
 

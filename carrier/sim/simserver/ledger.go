@@ -83,10 +83,10 @@ func newBatch() *batch { return &batch{synced: make(chan struct{})} }
 var errLedgerClosed = errors.New("ledger is closed")
 
 func openLedger(path string, log *zap.Logger) (*ledger, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return nil, fmt.Errorf("making the ledger's folder: %w", err)
 	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // G304: the operator names it.
 	if err != nil {
 		return nil, fmt.Errorf("opening ledger: %w", err)
 	}
