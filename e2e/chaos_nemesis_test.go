@@ -1,0 +1,294 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"waybill/carrier/sim/simserver"
+	"waybill/internal/pgcluster"
+)
+
+const (
+	// deedTries is for how long a deed is tried that cannot be done yet: nobody can be killed who is
+	// not there.
+	deedTries = 8 * time.Second
+
+	// spentCalls and spentDeferrals leave an intent one call: the worker gives up at fifty, once the
+	// carrier has asked five hundred times to be left alone.
+	spentCalls, spentDeferrals = 49, 500
+)
+
+// nemesis does what the plan says, and keeps book of what really happened.
+type nemesis struct {
+	*chaos
+
+	mu     sync.Mutex
+	fired  map[deed]int
+	toxics map[toxic]int
+	kills  map[string]int // by program
+	failed []string       // deeds that could not be done in time
+}
+
+// run does the whole plan. Deeds that last overlap with those that follow.
+func (n *nemesis) run(ctx context.Context, plan []stepOf) {
+	var lasting sync.WaitGroup
+	begin := time.Now()
+	for _, s := range plan {
+		pause(ctx, s.at-time.Since(begin))
+		if ctx.Err() != nil {
+			break
+		}
+		lasting.Go(func() {
+			if err := n.try(ctx, s); err != nil {
+				n.mu.Lock()
+				defer n.mu.Unlock()
+				n.failed = append(n.failed, fmt.Sprintf("%s at %s: %s", s.deed, s.at.Round(time.Millisecond), err))
+			}
+		})
+	}
+	lasting.Wait()
+}
+
+// errNotYet marks a deed that may be possible in a moment.
+var errNotYet = errors.New("not possible yet")
+
+// try does a deed as soon as it is possible.
+func (n *nemesis) try(ctx context.Context, s stepOf) error {
+	deadline := time.Now().Add(deedTries)
+	for {
+		err := n.do(ctx, s)
+		if err == nil {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			n.fired[s.deed]++
+			return nil
+		}
+		if time.Now().After(deadline) || ctx.Err() != nil {
+			return err
+		}
+		pause(ctx, 100*time.Millisecond)
+	}
+}
+
+func (n *nemesis) do(ctx context.Context, s stepOf) error {
+	n.witness.mu.Lock()
+	n.witness.note(map[string]any{"nemesis": s.deed, "which": s.which, "toxic": s.toxic.String(), "lasts": s.lasts.Seconds()})
+	n.witness.mu.Unlock()
+	switch s.deed {
+	case killAPI:
+		return n.kill(n.apis[s.which])
+	case killWorker:
+		return n.kill(n.workers[s.which])
+	case killCarrier:
+		return n.kill(n.box)
+	case killBackend:
+		return n.killBackend(ctx)
+	case endSessions:
+		return n.sql(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+			WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`)
+	case crashPostgres:
+		return n.cluster.Restart(ctx, pgcluster.Immediate)
+	case freezeAPI:
+		return n.freeze(ctx, n.apis[s.which], s.lasts)
+	case freezeWorker:
+		return n.freeze(ctx, n.workers[s.which], s.lasts)
+	case emptyJobs:
+		return n.sql(ctx, `DELETE FROM river_job`)
+	case ageKeys:
+		// Two days pass for half of the keys.
+		return n.sql(ctx, fmt.Sprintf(`UPDATE idempotency_keys SET expires_at = expires_at - interval '2 days'
+			WHERE state = 'completed' AND hashtext(idem_key) %% 2 = %d`, s.which))
+	case carrierAway:
+		return n.away(ctx, s.lasts)
+	case spendCalls:
+		return n.spend(ctx, s.lasts)
+	case previousBuild:
+		return n.roll(ctx, s.lasts)
+	case stepClock:
+		return n.step(ctx, s)
+	case carrierFaults:
+		return n.tellCarrier(ctx, s.rules)
+	case networkTrouble:
+		return n.trouble(ctx, s)
+	default:
+		return fmt.Errorf("unknown deed %q", s.deed)
+	}
+}
+
+func (n *nemesis) kill(p *player) error {
+	l := p.now()
+	if l == nil || !l.running() || !l.kill() {
+		return fmt.Errorf("%w: %s does not run", errNotYet, p.name)
+	}
+	n.count(p.program)
+	return nil
+}
+
+func (n *nemesis) count(program string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.kills[program]++
+}
+
+// sql is what the nemesis does to the database, by a connection of its own.
+func (n *nemesis) sql(ctx context.Context, query string) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	_, err := n.db.Exec(ctx, query)
+	return err
+}
+
+// killBackend kills one session of a program. Postgres ends all others then and recovers.
+func (n *nemesis) killBackend(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	var pid int
+	err := n.db.QueryRow(ctx, `
+		SELECT pid FROM pg_stat_activity
+		WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+		ORDER BY state = 'active' DESC, query_start DESC LIMIT 1`).Scan(&pid)
+	if err != nil {
+		return fmt.Errorf("%w: finding a session: %w", errNotYet, err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		return fmt.Errorf("%w: killing a session: %w", errNotYet, err)
+	}
+	n.count("postgres backend")
+	return nil
+}
+
+// freeze stops a program's clockwork for longer than the lease.
+func (n *nemesis) freeze(ctx context.Context, p *player, lasts time.Duration) error {
+	l := p.now()
+	if l == nil || !l.ready(ctx) {
+		return fmt.Errorf("%w: %s is not ready", errNotYet, p.name)
+	}
+	if err := l.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("%w: %w", errNotYet, err)
+	}
+	pause(ctx, lasts)
+	_ = l.cmd.Process.Signal(syscall.SIGCONT) // It may have been killed meanwhile.
+	if !l.running() {
+		return fmt.Errorf("%w: %s did not live to be thawed", errNotYet, p.name)
+	}
+	return nil
+}
+
+// away makes the carrier refuse connections for a while.
+func (n *nemesis) away(ctx context.Context, lasts time.Duration) error {
+	proxy := n.links[workerCarrier].proxy
+	proxy.Stop()
+	pause(ctx, lasts)
+	return proxy.Start()
+}
+
+// spend makes the carrier too busy for every second call, which proves that nothing was bought, and
+// puts intents that it turned away to their last call. Fifty real ones would take a quarter of an hour.
+func (n *nemesis) spend(ctx context.Context, lasts time.Duration) error {
+	if err := n.tellCarrier(ctx, []simserver.Rule{{Fault: simserver.RateLimited, Probability: 0.5}}); err != nil {
+		return fmt.Errorf("%w: %w", errNotYet, err)
+	}
+	ends := time.Now().Add(lasts)
+	for time.Now().Before(ends) {
+		// As whoever changes an intent does: under the lock of its key. Nothing it knows is lost.
+		_ = n.sql(ctx, fmt.Sprintf(`
+			WITH locked AS (
+				SELECT i.intent_id
+				FROM label_intents AS i
+				JOIN idempotency_keys AS k USING (caller_id, idem_key)
+				WHERE i.state = 'pending' AND i.open_calls = 0 AND i.calls BETWEEN 1 AND %d
+					AND k.lease_token IS NULL
+				LIMIT 2
+				FOR UPDATE OF k, i SKIP LOCKED
+			)
+			UPDATE label_intents AS i SET calls = %d, deferrals = %d, refusals = %d
+			FROM locked WHERE i.intent_id = locked.intent_id`,
+			spentCalls-1, spentCalls+spentDeferrals, spentDeferrals, spentCalls))
+		pause(ctx, 200*time.Millisecond)
+	}
+	return n.tellCarrier(ctx, nil)
+}
+
+// roll replaces every program by the previous build, and then by this one again.
+func (n *nemesis) roll(ctx context.Context, between time.Duration) error {
+	previous, err := n.previous()
+	if err != nil {
+		return err
+	}
+	n.rolling.Lock()
+	defer n.rolling.Unlock()
+	for _, build := range []string{previous, binaries} {
+		for _, p := range []*player{n.apis[0], n.workers[0], n.apis[1], n.workers[1]} {
+			p.use(build)
+			if l := p.now(); l != nil {
+				l.stop(stopTimeout)
+			}
+			n.awaitReady(ctx, p, 5*time.Second)
+		}
+		pause(ctx, between)
+	}
+	return nil
+}
+
+// awaitReady waits a while for a program; under trouble it may not be ready for long.
+func (n *nemesis) awaitReady(ctx context.Context, p *player, limit time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for ctx.Err() == nil {
+		if l := p.now(); l != nil && l.ready(ctx) {
+			return true
+		}
+		pause(ctx, 5*poll)
+	}
+	return false
+}
+
+// step sets the clock of Postgres wrong for a while.
+func (n *nemesis) step(ctx context.Context, s stepOf) error {
+	if err := n.cluster.SetClock(s.clock); err != nil {
+		return err
+	}
+	pause(ctx, s.lasts)
+	var off time.Duration
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.clocks = append(n.clocks, s.clock)
+	return n.cluster.SetClock(off)
+}
+
+// trouble makes a toxic last, and counts it if any data met it.
+func (n *nemesis) trouble(ctx context.Context, s stepOf) error {
+	done := make(chan struct{})
+	timer := time.AfterFunc(s.lasts, func() { close(done) })
+	defer timer.Stop()
+	met, err := n.links[s.toxic.link].trouble(ctx, s.toxic, s.which, done)
+	if err != nil {
+		return err
+	}
+	if met == 0 {
+		return fmt.Errorf("%w: nothing met %s", errNotYet, s.toxic)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.toxics[s.toxic]++
+	return nil
+}
+
+// summary is what was done, for the table.
+func (n *nemesis) summary() []string {
+	var lines []string
+	for d := range cycle {
+		lines = append(lines, fmt.Sprintf("%-52s %d", d, n.fired[d]))
+	}
+	slices.Sort(lines)
+	for _, f := range n.failed {
+		lines = append(lines, "not done: "+strings.TrimSpace(f))
+	}
+	return lines
+}

@@ -1,0 +1,136 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+)
+
+// laws are the laws by number, in short.
+var laws = [11]string{
+	"", "every intent ends", "never two charges", "no charge unknown", "one key, one answer", "answers stay true",
+	"no other body, no effect of a refusal", "nothing crosses callers", "settled and alerted in time",
+	"the money agrees", "hygiene",
+}
+
+// missing lists what the plan held and what never happened: such a run proves nothing of it.
+func (c *chaos) missing(f *finding) {
+	need := func(what string, times int) {
+		if times == 0 {
+			f.unknown = append(f.unknown, what)
+		}
+	}
+	for d := range cycle {
+		need(string(d), c.nemesis.fired[d])
+	}
+	for _, rule := range everyFault(1, 1) {
+		need("carrier fault "+string(rule.Fault), f.faults[rule.Fault])
+	}
+	for _, x := range c.requiredToxics() {
+		need("network trouble: "+x, c.troubles(x))
+	}
+	for _, state := range []string{"purchased", "rejected", "failed", "in_doubt"} {
+		need("an intent "+state, f.states[state])
+	}
+	need("a takeover", f.takeovers)
+	need("a late repeat", f.late)
+}
+
+// requiredToxics are the troubles that a run of this length must have had: in one round every kind
+// and every link, in a longer run every kind on every link in both directions.
+func (c *chaos) requiredToxics() []string {
+	var names []string
+	if c.duration < 8*cycleTime() {
+		return slices.Concat(toxicKinds, links)
+	}
+	for _, x := range allToxics() {
+		names = append(names, x.String())
+	}
+	return names
+}
+
+func (c *chaos) troubles(name string) int {
+	n := 0
+	for x, times := range c.nemesis.toxics {
+		if strings.Contains(x.String(), name) {
+			n += times
+		}
+	}
+	return n
+}
+
+// report prints the table and gives the verdict.
+func (c *chaos) report(f *finding) {
+	c.t.Helper()
+	var b strings.Builder
+	row := func(name string, value any) { fmt.Fprintf(&b, "  %-52s %v\n", name, value) }
+	fmt.Fprintf(&b, "chaos, %s, seed %d, %s:\n", c.class, c.seed, c.duration)
+	row("intents", len(f.intents))
+	for _, state := range []string{"purchased", "rejected", "failed", "in_doubt"} {
+		row("  "+state, f.states[state])
+	}
+	row("charges in the ledger", f.charges)
+	row("purchase calls at the carrier", f.purchases)
+	row("operations in the history", f.checked)
+	row("answers lost", c.witness.lost)
+	for _, said := range slices.Sorted(maps.Keys(c.witness.said)) {
+		row("  answered "+said, c.witness.said[said])
+	}
+	row("takeovers", f.takeovers)
+	row("keys purged before their last repeat", f.late)
+	kills := 0
+	for _, program := range slices.Sorted(maps.Keys(c.nemesis.kills)) {
+		row("kill -9: "+program, c.nemesis.kills[program])
+		kills += c.nemesis.kills[program]
+	}
+	row("kill -9 altogether", kills)
+	for _, line := range c.nemesis.summary() {
+		fmt.Fprintf(&b, "  %s\n", line)
+	}
+	for _, rule := range everyFault(1, 1) {
+		row("carrier fault "+string(rule.Fault), f.faults[rule.Fault])
+	}
+	c.reportToxics(row)
+	row("settled after the faults in", c.settled.Round(1e7))
+	row("every doubt shown after", c.alerted.Round(1e7))
+	broken := 0
+	for n, law := range laws[1:] {
+		found := f.violations[n+1]
+		row(fmt.Sprintf("L%d %s", n+1, law), fmt.Sprintf("%d violations", len(found)))
+		broken += len(found)
+		for _, v := range found[:min(len(found), 10)] {
+			fmt.Fprintf(&b, "    %s\n", v)
+		}
+	}
+	verdict := "passed"
+	switch {
+	case broken > 0:
+		verdict = "FAILED"
+	case len(f.unknown) > 0:
+		verdict = "unknown: never happened: " + strings.Join(f.unknown, "; ")
+	}
+	row("verdict", verdict)
+	c.t.Log("\n" + b.String())
+	require.NoError(c.t, os.WriteFile(filepath.Join(c.dir, "table.txt"), []byte(b.String()), 0o600))
+	if verdict != "passed" {
+		c.t.Errorf("%s; repeat with: make chaos SEED=%d DURATION=%s CLASS=%s", verdict, c.seed, c.duration, c.class)
+	}
+}
+
+// reportToxics counts by link and kind.
+func (c *chaos) reportToxics(row func(string, any)) {
+	for _, link := range links {
+		var counts []string
+		for _, kind := range toxicKinds {
+			for _, direction := range directions {
+				counts = append(counts, fmt.Sprintf("%s %s %d", kind, direction[:2], c.nemesis.toxics[toxic{link, kind, direction}]))
+			}
+		}
+		row("trouble on "+link, strings.Join(counts, ", "))
+	}
+}

@@ -1,0 +1,303 @@
+package e2e
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json/v2"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"waybill/carrier/sim/simserver"
+	"waybill/internal/pgcluster"
+	"waybill/internal/testdb"
+	"waybill/migrations"
+)
+
+var (
+	chaosSeed     = flag.Uint64("chaos.seed", 1, "seed of everything that the chaos test does; 0 takes one from the clock")
+	chaosDuration = flag.Duration("chaos.duration", 0, "how long the chaos lasts; 0 is one round, as short as it can be")
+	chaosClass    = flag.String("chaos.class", "", "run the chaos for one class of carrier only: keyed, lookup or blind")
+)
+
+// settleLimit is law L8's: once faults stop, everything is settled within this.
+const settleLimit = 60 * time.Second
+
+// TestChaos: everything fails at once, for as long as you like, and no law is broken. One seed decides
+// what is done, when, and to whom; which of two programs is faster stays the machine's affair. The
+// run ends with a table. What was planned and never happened makes the run unknown: it has not passed.
+func TestChaos(t *testing.T) {
+	t.Parallel()
+	seed := *chaosSeed
+	if seed == 0 {
+		seed = uint64(time.Now().Unix())
+	}
+	for _, class := range classes {
+		if *chaosClass != "" && *chaosClass != string(class) {
+			continue
+		}
+		t.Run(string(class), func(t *testing.T) {
+			t.Parallel()
+			duration := *chaosDuration
+			if duration == 0 {
+				duration = cycleTime() + cycleTime()/10
+			}
+			t.Logf("repeat with: make chaos SEED=%d DURATION=%s CLASS=%s", seed, duration, class)
+			c := newChaos(t, class, seed, duration)
+			c.rehearse()
+			c.perform()
+			c.judge()
+		})
+	}
+}
+
+// chaos is one run: the cast, the links between them, and what they all saw.
+type chaos struct {
+	t        *testing.T
+	class    simserver.Mode
+	seed     uint64
+	duration time.Duration
+	dir      string
+
+	cluster *pgcluster.Cluster
+	db      *pgxpool.Pool
+	ledger  string
+	links   map[string]*link
+	box     *player
+	apis    []*player
+	workers []*player
+	secrets map[string]string
+	witness *witness
+	nemesis *nemesis
+
+	// previous builds the programs as they were a commit ago.
+	previous func() (string, error)
+
+	// rolling keeps two rolling restarts apart.
+	rolling sync.Mutex
+
+	base    map[string]vitals // by player, before anything happened
+	clocks  []time.Duration
+	settled time.Duration // how long it took after the faults
+	alerted time.Duration // how long until every doubt showed
+}
+
+func newChaos(t *testing.T, class simserver.Mode, seed uint64, duration time.Duration) *chaos {
+	t.Helper()
+	c := &chaos{
+		t: t, class: class, seed: seed, duration: duration, dir: t.ArtifactDir(),
+		secrets: map[string]string{}, base: map[string]vitals{},
+		previous: sync.OnceValues(buildPrevious),
+	}
+	c.ledger = filepath.Join(c.dir, "ledger.jsonl")
+	file, err := os.Create(filepath.Join(c.dir, "history.jsonl"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, file.Close()) })
+	c.witness = newWitness(file)
+	c.nemesis = &nemesis{
+		chaos: c, fired: map[deed]int{}, toxics: map[toxic]int{}, kills: map[string]int{},
+	}
+	c.cluster, err = pgcluster.Start(t.Context(), pgcluster.Config{Log: t.Output(), Clock: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, c.cluster.Close()) })
+	require.NoError(t, migrations.Migrate(t.Context(), c.cluster.URL("postgres")))
+	c.db = testdb.Pool(t, c.cluster.URL("postgres"))
+	c.cast()
+	return c
+}
+
+// cast makes the players, without starting them, and the links between them.
+func (c *chaos) cast() {
+	c.t.Helper()
+	addr := stablePort(c.t)
+	postgres := fmt.Sprintf("127.0.0.1:%d", c.cluster.Port())
+	c.links = map[string]*link{
+		workerCarrier:  newLink(c.t, workerCarrier, addr),
+		workerPostgres: newLink(c.t, workerPostgres, postgres),
+		apiPostgres:    newLink(c.t, apiPostgres, postgres),
+	}
+	through := func(name string) string {
+		return strings.Replace(c.cluster.URL("postgres"), postgres, c.links[name].proxy.Listen, 1) + "&pool_max_conns=6"
+	}
+	args := []string{"--mode", string(c.class), "--late", chaosLate.String(), "--latency-spread", "20ms", "--seed", fmt.Sprint(c.seed)}
+	for _, r := range everyFault(ruleTimes, ruleProbability) {
+		args = append(args, "--fault", fmt.Sprintf("%s:%v:%d", r.Fault, r.Probability, r.Count))
+	}
+	c.box = newPlayer(c.dir, "carrier", "carriersim", []string{"CARRIERSIM_ADDR=" + addr, "CARRIERSIM_LEDGER=" + c.ledger}, args...)
+	env := []string{
+		"WAYBILL_CARRIERS=" + writeCarriers(c.t, "http://"+c.links[workerCarrier].proxy.Listen, c.class, chaosProcessing),
+		"WAYBILL_ADMIN_ADDR=127.0.0.1:0",
+	}
+	for i := range 2 {
+		c.apis = append(c.apis, newPlayer(c.dir, fmt.Sprintf("api-%d", i+1), "api",
+			append([]string{"DATABASE_URL=" + through(apiPostgres), "WAYBILL_API_ADDR=127.0.0.1:0"}, env...), "serve"))
+		c.workers = append(c.workers, newPlayer(c.dir, fmt.Sprintf("worker-%d", i+1), "worker",
+			append([]string{
+				"DATABASE_URL=" + through(workerPostgres), "WAYBILL_MAX_WORKERS=100",
+				"WAYBILL_LEASE=" + chaosLease.String(), "WAYBILL_CARRIER_TIMEOUT=" + chaosTimeout.String(),
+			}, env...)))
+	}
+	keys := stack{t: c.t, env: append([]string{"DATABASE_URL=" + c.cluster.URL("postgres")}, env...)}
+	for _, caller := range chaosCallers {
+		c.secrets[caller] = keys.createKey(caller)
+	}
+}
+
+// stablePort finds an address that stays free while its program is dead: the system hands out ports
+// for outgoing connections above these.
+func stablePort(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		addr := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)) //nolint:gosec // Any will do.
+		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", addr)
+		if err == nil {
+			require.NoError(t, l.Close())
+			return addr
+		}
+	}
+	require.Fail(t, "no free port")
+	return ""
+}
+
+func (c *chaos) players() []*player {
+	return append(append([]*player{c.box}, c.apis...), c.workers...)
+}
+
+// services are the players that have an admin listener.
+func (c *chaos) services() []*player { return append(append([]*player{}, c.apis...), c.workers...) }
+
+// rehearse starts everything and measures it at rest.
+func (c *chaos) rehearse() {
+	c.t.Helper()
+	for _, p := range c.players() {
+		go p.supervise()
+		c.t.Cleanup(p.close)
+	}
+	for _, p := range c.services() {
+		require.True(c.t, c.nemesis.awaitReady(c.t.Context(), p, startTimeout), "%s is ready", p.name)
+	}
+	for _, p := range c.services() {
+		v, _, err := p.now().measure(c.t.Context())
+		require.NoError(c.t, err)
+		c.base[p.name] = v
+	}
+	// Building takes a while, and is to be no part of the run.
+	_, _ = c.previous() // Whether it can be done is told by the deed.
+}
+
+// perform lets clients and nemesis loose on each other, and returns when both have ended.
+func (c *chaos) perform() {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), c.duration)
+	defer cancel()
+	transport := &http.Transport{
+		MaxIdleConnsPerHost: 64,
+		TLSNextProto:        map[string]func(string, *tls.Conn) http.RoundTripper{},
+	}
+	defer transport.CloseIdleConnections()
+	var clients sync.WaitGroup
+	for i := range chaosClients {
+		one := &client{
+			witness: c.witness,
+			number:  i + 1,
+			random:  rand.New(rand.NewPCG(c.seed, uint64(i+1000))), //nolint:gosec // It is to be repeatable.
+			apis:    c.apis,
+			http:    &http.Client{Transport: transport},
+			secrets: c.secrets,
+			caller:  chaosCallers[i%len(chaosCallers)],
+		}
+		clients.Go(func() { one.run(ctx) })
+	}
+	c.nemesis.run(c.t.Context(), planOf(c.seed, c.class, c.duration))
+	clients.Wait()
+}
+
+// tellCarrier replaces the carrier's faults; without rules there are none.
+func (c *chaos) tellCarrier(ctx context.Context, rules []simserver.Rule) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	text, err := json.Marshal(simserver.Faults{LatencySpreadMS: 20, LateMS: int(chaosLate.Milliseconds()), Rules: rules})
+	if err != nil {
+		return err
+	}
+	sender := stack{client: http.DefaultClient}
+	a, err := sender.do(ctx, http.MethodPut, "http://"+c.links[workerCarrier].proxy.Upstream+"/_sim/faults", string(text))
+	if err == nil && a.status != http.StatusOK {
+		err = fmt.Errorf("the carrier answers %d: %s", a.status, a.body)
+	}
+	return err
+}
+
+// errNoPrevious says why there is no previous build.
+var errNoPrevious = errors.New("no commit before this one has other programs that know a part of the same schema")
+
+// programs is what the programs are made of, apart from tests.
+var programs = []string{
+	"cmd/api", "cmd/worker", "caller", "carrier", "internal", "outbox", "migrations", "go.mod",
+	":(exclude)*_test.go", ":(exclude)carrier/sim/simserver",
+}
+
+// buildPrevious builds the programs of the newest commit that are others than ours and can work with
+// our schema.
+func buildPrevious() (string, error) {
+	git := func(args ...string) ([]byte, error) {
+		return exec.Command("git", append([]string{"-C", ".."}, args...)...).Output() //nolint:noctx // It ends by itself.
+	}
+	out, err := git(append([]string{"log", "--format=%H", "-n", "100", "--"}, programs...)...)
+	if err != nil {
+		return "", fmt.Errorf("%w: asking git: %w", errNoPrevious, err)
+	}
+	for commit := range strings.FieldsSeq(string(out)) {
+		if _, err := git(append([]string{"diff", "--quiet", commit, "--"}, programs...)...); err == nil {
+			continue // These are our own.
+		}
+		// A program works with a schema newer than its own, as long as it is the same up to there.
+		if _, err := git("diff", "--quiet", "--diff-filter=a", commit, "--", "migrations/[0-9]*.sql"); err != nil {
+			break // Whatever is older knows another one.
+		}
+		return buildCommit(commit)
+	}
+	return "", errNoPrevious
+}
+
+var previousBuilds sync.Map // from commit to what buildCommit returned
+
+// buildCommit builds the programs of a commit beside ours, once for all runs.
+func buildCommit(commit string) (string, error) {
+	type result = func() (string, error)
+	once, _ := previousBuilds.LoadOrStore(commit, result(sync.OnceValues(func() (string, error) {
+		dir := filepath.Join(binaries, "previous-"+commit[:12])
+		source := filepath.Join(dir, "source")
+		if err := os.MkdirAll(source, 0o700); err != nil {
+			return "", err
+		}
+		unpack := exec.Command("sh", "-c", `git -C .. archive "$1" | tar -x -C "$2"`, "sh", commit, source) //nolint:noctx // It ends by itself.
+		if out, err := unpack.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("unpacking %s: %w: %s", commit, err, out)
+		}
+		args := []string{"build", "-o", dir + string(filepath.Separator)}
+		if raceEnabled {
+			args = append(args, "-race")
+		}
+		cmd := exec.Command("go", append(args, "./cmd/api", "./cmd/worker")...) //nolint:noctx // It ends by itself.
+		cmd.Dir = source
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("building %s: %w: %s", commit, err, out)
+		}
+		return dir, nil
+	})))
+	return once.(result)()
+}
