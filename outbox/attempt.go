@@ -290,6 +290,17 @@ func (a *attempt) buy(ctx context.Context, p carrier.Purchase) carrier.Result {
 	if err := fault.Point(ctx, "call", "answered"); err != nil {
 		return carrier.Result{Outcome: carrier.Unknown, Message: err.Error()}
 	}
+	return plain(res)
+}
+
+// plain makes an adapter's words fit to be stored, logged and counted, should it have forgotten to.
+func plain(res carrier.Result) carrier.Result {
+	switch res.Outcome {
+	case carrier.Bought, carrier.Rejected, carrier.NotBought, carrier.Unknown:
+	default:
+		res.Outcome = carrier.Unknown // an adapter that answers something else has told us nothing
+	}
+	res.Code, res.Message = carrier.Sanitise(res.Code), carrier.Sanitise(res.Message)
 	return res
 }
 

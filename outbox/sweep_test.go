@@ -1,7 +1,9 @@
 package outbox
 
 import (
+	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,6 +61,68 @@ func TestSweepKeys(t *testing.T) {
 		wg.Wait()
 		require.Equal(t, 5000, swept[0]+swept[1])
 		require.Zero(t, b.count(`SELECT count(*) FROM idempotency_keys`))
+		require.Zero(t, b.count(`SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`))
+	})
+
+	// Between choosing a row and deleting it another process gives it more time.
+	t.Run("AKeyThatIsGivenMoreTimeStays", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed)
+		_, id := b.accepted()
+		b.workUntilSettled(id)
+		b.exec(`UPDATE idempotency_keys SET expires_at = now() - interval '1 second'`)
+		tx, err := b.db.Begin(t.Context())
+		require.NoError(t, err)
+		_, err = tx.Exec(t.Context(), `UPDATE idempotency_keys SET expires_at = now() + interval '1 day'`)
+		require.NoError(t, err)
+		for _, end := range []func(context.Context) error{func(context.Context) error { return nil }, tx.Commit} {
+			require.NoError(t, end(t.Context()))
+			n, err := b.box.SweepKeys(t.Context())
+			require.NoError(t, err)
+			require.Zero(t, n)
+		}
+		require.Equal(t, "completed", b.row(id).KeyState)
+	})
+
+	t.Run("NothingHangsOnAKey", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed)
+		require.Zero(t, b.count(`SELECT count(*) FROM pg_constraint
+			WHERE contype = 'f' AND confrelid = 'idempotency_keys'::regclass`))
+		_, id := b.accepted()
+		b.workUntilSettled(id)
+		b.purge()
+		require.Equal(t, row{State: Purchased, Attempts: 1, Calls: 1, KeyState: "purged", Labels: 1, Jobs: 1}, b.row(id))
+		require.Equal(t, 1, b.count(`SELECT count(*) FROM labels WHERE created_by_key <> ''`))
+	})
+
+	// However much comes in: the sweeper waits for nothing, and nothing waits for it.
+	t.Run("UnderSteadyTraffic", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, keyed)
+		b.exec(`
+			INSERT INTO idempotency_keys (caller_id, idem_key, request_hash, state, response_status, response_body, expires_at)
+			SELECT 'fulfilment', 'k' || n, sha256('x'), 'completed', 201, '{}', now() - interval '1 second'
+			FROM generate_series(1, 5000) AS n`)
+		var swept atomic.Bool
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				for !swept.Load() {
+					a, err := b.box.Accept(t.Context(), submission())
+					require.NoError(t, err)
+					require.NoError(t, b.buyer.Work(t.Context(), rung(BuyLabel{IntentID: a.IntentID, Carrier: "sim"})))
+				}
+			})
+		}
+		for n := 1; n > 0; {
+			var err error
+			n, err = b.box.SweepKeys(t.Context())
+			require.NoError(t, err)
+		}
+		swept.Store(true)
+		wg.Wait()
+		require.Zero(t, b.count(`SELECT count(*) FROM idempotency_keys WHERE expires_at < now()`))
 		require.Zero(t, b.count(`SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`))
 	})
 }
