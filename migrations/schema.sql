@@ -103,6 +103,7 @@ CREATE TABLE public.label_intents (
     carrier_message text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     finished_at timestamp with time zone,
+    recovery_id bigint,
     CONSTRAINT label_intents_called CHECK (((calls = 0) = (first_called_at IS NULL))),
     CONSTRAINT label_intents_caller_id_check CHECK ((caller_id ~ '^[a-z0-9_-]{1,64}$'::text)),
     CONSTRAINT label_intents_doubt CHECK (((state = 'in_doubt'::text) = (settled_by IS NOT NULL))),
@@ -151,6 +152,28 @@ CREATE TABLE public.labels (
     CONSTRAINT labels_voided CHECK (((void_state = 'voided'::text) = (voided_at IS NOT NULL)))
 );
 
+CREATE TABLE public.recoveries (
+    recovery_id bigint NOT NULL,
+    lost_since timestamp with time zone NOT NULL,
+    began_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    began_by text NOT NULL,
+    began_why text NOT NULL,
+    ended_at timestamp with time zone,
+    ended_by text,
+    ended_why text,
+    CONSTRAINT recoveries_ended CHECK ((((ended_at IS NULL) = (ended_by IS NULL)) AND ((ended_at IS NULL) = (ended_why IS NULL)))),
+    CONSTRAINT recoveries_lost CHECK ((lost_since <= began_at))
+);
+
+ALTER TABLE public.recoveries ALTER COLUMN recovery_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.recoveries_recovery_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.schema_migrations (
     version integer NOT NULL,
     name text NOT NULL,
@@ -197,6 +220,9 @@ ALTER TABLE ONLY public.labels
 ALTER TABLE ONLY public.labels
     ADD CONSTRAINT labels_pkey PRIMARY KEY (label_id);
 
+ALTER TABLE ONLY public.recoveries
+    ADD CONSTRAINT recoveries_pkey PRIMARY KEY (recovery_id);
+
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
 
@@ -209,6 +235,8 @@ CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (exp
 CREATE INDEX label_intents_unfinished ON public.label_intents USING btree (created_at) WHERE (state = ANY (ARRAY['pending'::text, 'in_doubt'::text]));
 
 CREATE INDEX labels_tracking ON public.labels USING btree (carrier, tracking_no);
+
+CREATE UNIQUE INDEX recoveries_open ON public.recoveries USING btree ((true)) WHERE (ended_at IS NULL);
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_caller_id_fkey FOREIGN KEY (caller_id) REFERENCES public.callers(caller_id);

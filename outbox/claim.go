@@ -129,7 +129,11 @@ func (o *Outbox) decide(it claimItem, row claimRow, takeover bool, j *journal) c
 		c.before.calls--
 		return c
 	}
-	c.plan = next(row.progress, it.account, it.caps, o.cfg.Policy)
+	if row.loss.unmet() {
+		c.before = row.progress.withLostCall(row.loss.since, row.leaseEnd, it.account, it.caps)
+		j.lose(c, row.loss)
+	}
+	c.plan = next(c.before, it.account, it.caps, o.cfg.Policy)
 	switch c.plan.step {
 	case callStep:
 		j.call(c, it, row.leaseEnd)
@@ -155,6 +159,7 @@ type claimRow struct {
 	keyState   string
 	leaseToken uuid.UUID
 	leaseEnd   time.Time
+	loss       loss
 }
 
 // notOurs says why the lease could not be taken.
@@ -222,7 +227,7 @@ func (o *Outbox) takeLeases(
 			i.first_called_at, i.last_call_until, i.last_lookup_at, i.not_before, i.call_token,
 			i.order_id, i.parcel_no, i.label_version, i.carrier, i.reference, i.request_id,
 			i.request, i.created_at,
-			k.state, k.lease_token, k.locked_until, clock_timestamp()
+			k.state, k.lease_token, k.locked_until, clock_timestamp(), `+lossColumns+`
 		FROM unnest($1::uuid[]) AS t (intent_id)
 		CROSS JOIN LATERAL (
 			SELECT * FROM label_intents AS i WHERE i.intent_id = t.intent_id LIMIT 1
@@ -230,7 +235,7 @@ func (o *Outbox) takeLeases(
 		CROSS JOIN LATERAL (
 			SELECT k.state, k.lease_token, k.locked_until FROM idempotency_keys AS k
 			WHERE k.caller_id = i.caller_id AND k.idem_key = i.idem_key LIMIT 1
-		) AS k`, ids,
+		) AS k`+lossJoin, ids,
 	).Query(func(r pgx.Rows) error { return readClaimRows(r, rows) })
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, nil, err
@@ -245,6 +250,7 @@ func readClaimRows(r pgx.Rows, into map[uuid.UUID]claimRow) error {
 			c                     claimRow
 			first, until, lookup  *time.Time
 			notBefore, leaseEnd   *time.Time
+			lostSince             *time.Time
 			callToken, leaseToken *uuid.UUID
 		)
 		if err := r.Scan(
@@ -255,12 +261,13 @@ func readClaimRows(r pgx.Rows, into map[uuid.UUID]claimRow) error {
 			&c.order.parcel.OrderID, &c.order.parcel.ParcelNo, &c.order.parcel.LabelVersion,
 			&c.order.carrier, &c.order.reference, &c.order.requestID, &c.order.request, &c.order.createdAt,
 			&c.keyState, &leaseToken, &leaseEnd, &c.progress.now,
+			&c.loss.recovery, &c.loss.met, &lostSince, &c.progress.renamed,
 		); err != nil {
 			return err
 		}
 		c.progress.firstCalledAt, c.progress.lastCallUntil = deref(first), deref(until)
 		c.progress.lastLookupAt, c.progress.notBefore = deref(lookup), deref(notBefore)
-		c.leaseEnd = deref(leaseEnd)
+		c.leaseEnd, c.loss.since = deref(leaseEnd), deref(lostSince)
 		c.callToken, c.leaseToken = deref(callToken), deref(leaseToken)
 		into[id] = c
 	}

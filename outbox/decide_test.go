@@ -67,6 +67,16 @@ func TestNext(t *testing.T) {
 			time.Hour, blind,
 			plan{step: parkStep, reason: nothingToAsk},
 		},
+		"a lost order may have borne another reference": {
+			progress{state: Pending, calls: 1, openCalls: 1, renamed: true, firstCalledAt: t0},
+			time.Hour, byLookup,
+			plan{step: parkStep, reason: referenceIsNew},
+		},
+		"a lost order bore the same key": {
+			progress{state: Pending, calls: 1, openCalls: 1, renamed: true, withKey: true, firstCalledAt: t0},
+			time.Minute, both,
+			plan{step: callStep, reason: sameKeyRepeat},
+		},
 		"keyed, but the open call bore no key": {
 			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0},
 			time.Minute, keyed,

@@ -29,6 +29,9 @@ type journal struct {
 	// Leases given back at once: there was nothing to do.
 	released releases
 
+	// Calls that may have been made before a restore.
+	lost lostCalls
+
 	// Intents left to a person.
 	parked   []uuid.UUID
 	evidence evidenceRows
@@ -57,6 +60,15 @@ func (j *journal) attempt(c claimed) {
 	j.callUntil = append(j.callUntil, nil)
 	j.accounts = append(j.accounts, "")
 	j.withKey = append(j.withKey, false)
+}
+
+// lose counts a call that may have been lost with a restore.
+func (j *journal) lose(c claimed, l loss) {
+	j.lost.add(c.lease.intentID, l.recovery, c.before)
+	// Without a lease token: no attempt of ours says this.
+	j.evidence.add(lease{intentID: c.lease.intentID}, evidence{
+		kind: "buy", outcome: string(carrier.Unknown), reason: lostWithRestore,
+	})
 }
 
 func (j *journal) release(c claimed) { j.released.add(c.lease) }
@@ -120,6 +132,7 @@ func (o *Outbox) journalCall(ctx context.Context, c *claimed, account carrier.Ca
 
 func (j *journal) write(ctx context.Context, tx pgx.Tx) error {
 	batch := &pgx.Batch{}
+	j.lost.queue(batch)
 	if len(j.ids) > 0 {
 		batch.Queue(`
 			UPDATE label_intents AS i

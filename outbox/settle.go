@@ -154,6 +154,9 @@ func (o *Outbox) settle(ctx context.Context, tx pgx.Tx, it completeItem) (bool, 
 	if err := fault.Point(ctx, "settle", "rows_written"); err != nil {
 		return false, err
 	}
+	if err := meetLosses(ctx, tx, it.lease.intentID); err != nil {
+		return false, err
+	}
 	if it.conclusion.state != Pending {
 		return true, nil
 	}

@@ -16,6 +16,8 @@ type commands struct {
 	Migrate migrateCommand `cmd:"" help:"Bring the database's tables to the state this version needs. Safe to repeat, and to run from many places at once."`
 	Keys    keysCommands   `cmd:"" help:"Make, list and revoke the API keys with which callers authenticate."`
 	Settle  settleCommand  `cmd:"" help:"Decide about an intent in doubt that waits for a person."`
+
+	Recovery recoveryCommands `cmd:"" help:"Frame the time after a restore from a backup."`
 }
 
 type keysCommands struct {

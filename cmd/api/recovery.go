@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"waybill/internal/command"
+	"waybill/internal/service"
+	"waybill/outbox"
+)
+
+// recoveryCommands frame the time after a restore from a backup: see docs/operating.md.
+type recoveryCommands struct {
+	Begin beginRecoveryCommand `cmd:"" help:"Say that the database was restored from a backup, before any worker starts on it. Calls that were lost are reckoned with from then on."`
+	End   endRecoveryCommand   `cmd:"" help:"Say that all the carrier has charged since the backup is adopted or known. Orders from then on are new ones."`
+}
+
+type beginRecoveryCommand struct {
+	service.Database `embed:""`
+
+	LostSince time.Time `name:"lost-since" required:"" placeholder:"TIME" help:"The moment up to which the backup goes, e.g. 2026-03-01T02:00:00Z. If in doubt, an earlier one."`
+	Actor     string    `required:"" placeholder:"NAME" help:"Who says so."`
+	Why       string    `required:"" placeholder:"TEXT" help:"Why, e.g. 'disk of db1 lost, backup of two o'clock'."`
+}
+
+type endRecoveryCommand struct {
+	service.Database `embed:""`
+
+	Actor string `required:"" placeholder:"NAME" help:"Who decides."`
+	Why   string `required:"" placeholder:"TEXT" help:"From what, e.g. 'carrier list of March 1st reconciled, nothing unexplained'."`
+}
+
+// Run begins the recovery. Repeating it is refused and changes nothing.
+func (c beginRecoveryCommand) Run(p *command.Process) error {
+	return withOutbox(p, c.Database, func(box *outbox.Outbox) error {
+		err := box.BeginRecovery(p.Ctx, outbox.Recovery{LostSince: c.LostSince, Actor: c.Actor, Why: c.Why})
+		if err == nil {
+			fmt.Fprintf(p.Stderr, "Recovery has begun: what happened after %s may be lost. Workers may start.\n",
+				c.LostSince.UTC().Format(time.RFC3339))
+		}
+		return err
+	})
+}
+
+// Run ends the recovery.
+func (c endRecoveryCommand) Run(p *command.Process) error {
+	return withOutbox(p, c.Database, func(box *outbox.Outbox) error {
+		waiting, err := box.EndRecovery(p.Ctx, c.Actor, c.Why)
+		if err == nil {
+			fmt.Fprintf(p.Stderr, "Recovery has ended. Intents in doubt that wait for a person: %d.\n", waiting)
+		}
+		return err
+	})
+}
+
+// withOutbox runs one operator's action.
+func withOutbox(p *command.Process, db service.Database, do func(*outbox.Outbox) error) error {
+	alive := context.WithoutCancel(p.Ctx)
+	pool, err := db.Open(p.Ctx)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	logger, err := service.NewLogger("warn", p.Stderr)
+	if err != nil {
+		return err
+	}
+	box, err := outbox.New(alive, pool, outbox.Config{
+		Logger: logger, Metrics: outbox.NewMetrics(prometheus.NewRegistry()), Now: p.Now,
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(box), box.Close(alive))
+}
