@@ -33,7 +33,8 @@ func writeAnswer(w http.ResponseWriter, s outbox.Submission, answer outbox.Answe
 				"with the same key later, and never send another key for this parcel.").after(retryInDoubt))
 	case outbox.KeyReused:
 		return ofIntent(answer, refuse(problem.IdempotencyKeyReused,
-			"The key names another request. Use a new key for a new intent; nothing was stored."))
+			"The key names another request, and does so for ever: keys are never free again. Use a new "+
+				"key for a new intent; nothing was stored."))
 	case outbox.ParcelLabelled:
 		return ofIntent(answer, refuse(problem.ParcelAlreadyLabelled,
 			"A label for this order, parcel and version was already ordered. Raise label_version to "+
