@@ -76,6 +76,7 @@ var rows = map[string]row{
 	},
 	"internal/vulndb": {not: database, why: "a tool of the scan for vulnerabilities knows advisories only"},
 	"internal/arrows": {why: "only a test"},
+	"docs":            {why: "only a test, of what the pages refer to"},
 	"migrations":      {why: "the schema comes before everything that uses it"},
 
 	"outbox": {
