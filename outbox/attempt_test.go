@@ -21,7 +21,9 @@ import (
 var (
 	byLookup = carrier.Capabilities{Lookup: &carrier.Lookup{Lag: time.Second, Processing: 2 * time.Second}}
 	blind    = carrier.Capabilities{}
-	both     = carrier.Capabilities{Key: keyed.Key, Lookup: byLookup.Lookup}
+	// unhurried is a look-up so slow that what a busy machine adds to a test does not matter.
+	unhurried = &carrier.Lookup{Lag: 10 * time.Minute, Processing: 20 * time.Minute}
+	both      = carrier.Capabilities{Key: keyed.Key, Lookup: byLookup.Lookup}
 
 	unknown   = carrier.Result{Outcome: carrier.Unknown, Code: "timeout"}
 	notBought = carrier.Result{Outcome: carrier.NotBought, Code: "busy", Message: "dial tcp: lookup carrier.internal"}
@@ -407,12 +409,12 @@ func TestTakeover(t *testing.T) {
 // waited for: the look-ups that prove absence begin to count only after that.
 func TestTakeoverWaitsForASleeper(t *testing.T) {
 	t.Parallel()
-	b := setup(t, byLookup)
+	b := setup(t, carrier.Capabilities{Lookup: unhurried})
 	_, id := b.accepted()
 	sleeper, err := b.box.claim(t.Context(), id, b.carrier)
 	require.NoError(t, err)
 	b.expireLease(id)
-	quiet := byLookup.Lookup.QuietPeriod()
+	quiet := unhurried.QuietPeriod()
 	b.age(id, b.box.cfg.Lease+quiet) // the lease ended one quiet period ago
 	for range 5 {
 		requireSnooze(t, b.work(id))
@@ -427,6 +429,35 @@ func TestTakeoverWaitsForASleeper(t *testing.T) {
 	require.NoError(t, b.work(id))
 	require.Equal(t, Purchased, b.row(id).State)
 	require.Equal(t, 1, b.carrier.charges())
+}
+
+// The same where the carrier honours a key: a refusal that another attempt hears meanwhile says when
+// its own call ended, not that of the sleeper.
+func TestARefusalDoesNotEndASleepersCall(t *testing.T) {
+	t.Parallel()
+	b := setup(t, carrier.Capabilities{Key: keyed.Key, Lookup: unhurried})
+	_, id := b.accepted()
+	sleeper, err := b.box.claim(t.Context(), id, b.carrier)
+	require.NoError(t, err)
+	b.expireLease(id)
+	b.age(id, b.box.cfg.Lease)
+	b.carrier.will(reply{answer: rejected}, reply{answer: rejected})
+	requireSnooze(t, b.work(id))
+	quiet := unhurried.QuietPeriod()
+	for range 5 { // a quiet period after the refusal, within which the sleeper may still send
+		b.age(id, quiet/4)
+		requireSnooze(t, b.work(id))
+	}
+	require.Equal(t, InDoubt, b.row(id).State)
+	b.carrier.mu.Lock()
+	b.carrier.charge(carrier.Purchase{
+		CarrierKey: carrierKey(sleeper.lease.slot.caller, sleeper.lease.slot.key), Reference: sleeper.order.reference,
+		Shipment: carrier.Shipment{Service: "ground", WeightG: 1450},
+	})
+	b.carrier.mu.Unlock()
+	b.age(id, quiet)
+	require.NoError(t, b.work(id))
+	require.Equal(t, Purchased, b.row(id).State)
 }
 
 // An attempt that outlives its lease finds another one in its place.

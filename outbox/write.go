@@ -117,8 +117,13 @@ func (r *intentRows) queue(batch *pgx.Batch) {
 			empty_lookups = i.empty_lookups + t.looked_up::integer,
 			failed_lookups = CASE WHEN t.lookup_failed THEN i.failed_lookups + 1 ELSE 0 END,
 			last_lookup_at = CASE WHEN t.looked_up THEN t.began ELSE i.last_lookup_at END,
-			-- The call has ended: the quiet period counts from now.
-			last_call_until = CASE WHEN t.called THEN clock_timestamp() ELSE i.last_call_until END,
+			-- The call has ended: the quiet period counts from now, unless an earlier one is open, whose
+			-- process may still sleep before its send.
+			last_call_until = CASE
+				WHEN t.called AND i.open_calls <= 1 THEN clock_timestamp()
+				WHEN t.called THEN greatest(i.last_call_until, clock_timestamp())
+				ELSE i.last_call_until
+			END,
 			not_before = CASE
 				WHEN t.deferred AND t.delay > 0 THEN clock_timestamp() + make_interval(secs => t.delay)
 			END,
