@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 )
 
 // devEnv makes the test binary the program itself.
@@ -19,7 +20,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(devEnv) != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // dev prepares the program with its arguments and no DATABASE_URL but the given one.

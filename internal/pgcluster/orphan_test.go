@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"waybill/internal/pgcluster"
 )
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(orphanEnv) != "" {
 		becomeParent()
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 func becomeParent() {

@@ -43,11 +43,14 @@ func TestNew(t *testing.T) {
 		t.Parallel()
 		other := testdb.New(t)
 		var name string
+		var connected *pgxpool.Pool
 		t.Run("Test", func(t *testing.T) { //nolint:paralleltest // its parent looks at what it left
 			pool, err := pgxpool.New(t.Context(), testdb.URL(t))
 			require.NoError(t, err)
+			connected = pool
 			require.NoError(t, pool.QueryRow(t.Context(), `SELECT current_database()`).Scan(&name))
 		})
+		defer connected.Close()
 		require.False(t, exists(t, other, name))
 	})
 }
