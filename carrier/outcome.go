@@ -95,5 +95,6 @@ func Sanitise(s string) string {
 	for !utf8.RuneStart(s[cut]) {
 		cut--
 	}
-	return s[:cut]
+	// A space may now be the last: the next to sanitise it would take that away, and find another text.
+	return strings.TrimSpace(s[:cut])
 }

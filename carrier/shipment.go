@@ -1,5 +1,10 @@
 package carrier
 
+import (
+	"fmt"
+	"io"
+)
+
 // Shipment is what a label is bought for. Weights are grams, lengths millimetres: carriers' own
 // units are made at the edge, by the adapter.
 type Shipment struct {
@@ -42,8 +47,8 @@ type Address struct {
 // String keeps an address out of logs and error texts when it is printed by mistake.
 func (Address) String() string { return "(address)" }
 
-// GoString does the same for %#v.
-func (Address) GoString() string { return "(address)" }
+// Format does the same for every verb: without it %d shows the fields of a pointer.
+func (a Address) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, a.String()) }
 
 // FieldError says what is wrong with one member of a request, and what to do.
 type FieldError struct {
