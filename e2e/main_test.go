@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"go.uber.org/goleak"
 )
 
 // parallel is how many tests run at once unless -parallel says otherwise. They wait for leases and
@@ -39,7 +41,12 @@ func run(m *testing.M) int {
 		return 1
 	}
 	binaries = dir
-	return m.Run()
+	code := m.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, "e2e: a test left a goroutine behind:", err)
+		return 1
+	}
+	return code
 }
 
 // build builds the programs as the tests themselves were built.
