@@ -244,7 +244,7 @@ func TestRequestLog(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	o := b.order()
-	b.accepted(t, o, header(requestIDHeader, "r-1"))
+	intent := b.accepted(t, o, header(requestIDHeader, "r-1")).String()
 	b.post(t, o, header(requestIDHeader, "r-2"))
 	b.get(t, "/nowhere", header(requestIDHeader, "r-3"))
 
@@ -264,8 +264,8 @@ func TestRequestLog(t *testing.T) {
 		delete(line, "key_id")
 	}
 	require.Equal(t, []map[string]any{
-		{"request_id": "r-1", "route": "POST /v1/labels", "status": int64(202), "caller_id": "fulfilment"},
-		{"request_id": "r-2", "route": "POST /v1/labels", "status": int64(409), "caller_id": "fulfilment", "code": "request_in_progress"},
+		{"request_id": "r-1", "route": "POST /v1/labels", "status": int64(202), "caller_id": "fulfilment", "intent_id": intent},
+		{"request_id": "r-2", "route": "POST /v1/labels", "status": int64(409), "caller_id": "fulfilment", "intent_id": intent, "code": "request_in_progress"},
 		{"request_id": "r-3", "route": "unknown", "status": int64(404), "code": "not_found"},
 	}, lines)
 	for _, entry := range b.logs.All() {

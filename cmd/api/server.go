@@ -53,6 +53,9 @@ type request struct {
 
 	id     string
 	caller caller.Caller
+
+	// intent is the label intent that the request turned out to be about; uuid.Nil if none.
+	intent uuid.UUID
 }
 
 // response notes the status, for the log and the metrics.
@@ -126,6 +129,9 @@ func (a *api) log(route string, r *request, status int, refused *refusal, took t
 	}
 	if r.caller.ID != "" {
 		fields = append(fields, zap.String("caller_id", r.caller.ID), zap.String("key_id", r.caller.KeyID))
+	}
+	if r.intent != uuid.Nil {
+		fields = append(fields, zap.Stringer("intent_id", r.intent))
 	}
 	if refused != nil {
 		fields = append(fields, zap.String("code", string(refused.document.Code)))

@@ -65,6 +65,7 @@ func TestSettleCommand(t *testing.T) {
 			code, _, stderr := execute(t.Context(), env, args...)
 			require.Equal(t, command.Usage, code)
 			require.Contains(t, stderr, says)
+			require.Contains(t, stderr, "See api settle --help")
 		}
 	})
 }

@@ -101,6 +101,7 @@ func (a *api) answerOfKnownKey(
 
 // answer waits, if the client asked for it and there is something to wait for, and writes.
 func (a *api) answer(w http.ResponseWriter, r *request, s outbox.Submission, answer outbox.Answer) error {
+	r.intent = answer.IntentID
 	replayed := answer.Kind != outbox.Accepted
 	if wait, ok := preferredWait(r.Header); ok {
 		w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(wait))

@@ -4,6 +4,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -53,7 +54,8 @@ func Run(p *Process, name, description string, cli any, args []string) (code int
 	}
 	chosen, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(p.Stderr, "%s: %v\nSee %s --help: it also names the environment variable of each flag.\n", name, err, name)
+		fmt.Fprintf(p.Stderr, "%s: %v\nSee %s --help: it also names the environment variable of each flag.\n",
+			name, err, meant(err, name))
 		return Usage
 	}
 	if err := chosen.Run(p); err != nil {
@@ -61,6 +63,15 @@ func Run(p *Process, name, description string, cli any, args []string) (code int
 		return Error
 	}
 	return OK
+}
+
+// meant is the command whose arguments were wrong: its own --help describes its flags, and the help of
+// the whole program does not.
+func meant(err error, name string) string {
+	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context.Selected() != nil {
+		return strings.Join(strings.Fields(parse.Context.Selected().FullPath()), " ")
+	}
+	return name
 }
 
 func newParser(p *Process, name, description string, cli any) (*kong.Kong, error) {
