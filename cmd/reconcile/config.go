@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"waybill/internal/service"
 	"waybill/reconcile/invoice"
 	"waybill/reconcile/neutral"
 )
@@ -93,8 +94,11 @@ func (c *runCommand) settings() (settings, error) {
 	}
 	if c.DatabaseURL == "" {
 		complain("DATABASE_URL is not set: say where the database is, as postgres://USER:PASSWORD@HOST/NAME")
-	} else if s.database, err = pgx.ParseConfig(c.DatabaseURL); err != nil {
-		complain("DATABASE_URL: %w", err)
+	} else if pool, err := (service.Database{DatabaseURL: c.DatabaseURL}).PoolConfig(); err != nil {
+		complain("%w", err)
+	} else {
+		// One connection is enough. It is read as a pool's, because the services' address may size theirs.
+		s.database = pool.ConnConfig
 	}
 	if err := errors.Join(wrong...); err != nil {
 		return settings{}, usageError(err)

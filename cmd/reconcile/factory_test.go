@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -212,7 +213,13 @@ func (b *bundle) run(args ...string) result {
 
 func (b *bundle) runOver(files []string, args ...string) result {
 	b.t.Helper()
-	env := map[string]string{"DATABASE_URL": b.url}
+	// The services' own address: it sizes their pools.
+	address, err := url.Parse(b.url)
+	require.NoError(b.t, err)
+	query := address.Query()
+	query.Set("pool_max_conns", "3")
+	address.RawQuery = query.Encode()
+	env := map[string]string{"DATABASE_URL": address.String()}
 	all := append([]string{"run", "--carrier=sim", "--as-of=2026-03-31", "--out=" + b.out}, args...)
 	var stdout, stderr bytes.Buffer
 	status := run(b.t.Context(), append(all, files...), func(name string) string { return env[name] }, &stdout, &stderr)

@@ -309,6 +309,7 @@ func TestRunRefusesUsage(t *testing.T) {
 		{"Timezone", []string{"--timezone=Chicago"}, "--timezone"},
 		{"Carrier", []string{"--carrier="}, "--carrier"},
 		{"DatabaseURL", []string{"--database-url=postgres://u:secret@h:port/x"}, "DATABASE_URL"},
+		{"DatabasePassword", []string{"--database-url=host=h port=x password = secret"}, "DATABASE_URL: invalid port"},
 		{"UnknownFlag", []string{"--nonsense"}, "nonsense"},
 		{"OutIsAFile", []string{"--out=" + good}, "--out"},
 	} {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -31,7 +32,7 @@ const defaultConns = 16
 func (d Database) PoolConfig() (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(d.DatabaseURL)
 	if err != nil {
-		return nil, fmt.Errorf("DATABASE_URL: %w", err)
+		return nil, complainOf(d.DatabaseURL, err)
 	}
 	if !strings.Contains(d.DatabaseURL, "pool_max_conns") {
 		cfg.MaxConns = defaultConns
@@ -42,6 +43,21 @@ func (d Database) PoolConfig() (*pgxpool.Config, error) {
 		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	}
 	return cfg, nil
+}
+
+// complainOf says what is wrong with a connection string without a word of it. pgx repeats the string,
+// and takes out the password only where it recognises one: not in "password = secret", nor where a
+// password that holds a slash makes a port of its first half.
+func complainOf(connString string, err error) error {
+	if _, broken := url.Parse(connString); broken != nil && strings.Contains(connString, "://") {
+		return errors.New("DATABASE_URL is not a URL; in a password write % as %25, / as %2F, : as %3A, @ as %40")
+	}
+	text := err.Error()
+	_, complaint, found := strings.Cut(text[max(strings.LastIndexByte(text, '`'), 0):], "`: ")
+	if !found {
+		return errors.New("DATABASE_URL is not a connection string")
+	}
+	return errors.New("DATABASE_URL: " + complaint)
 }
 
 // ThroughPooler is true if sessions are not ours to keep.
