@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"waybill/carrier"
 	"waybill/internal/command"
@@ -52,31 +50,17 @@ func (c settleCommand) Validate() error {
 
 // Run applies the decision. Repeating one that was applied is refused and changes nothing.
 func (c settleCommand) Run(p *command.Process) error {
-	pool, err := c.Open(p.Ctx)
-	if err != nil {
+	return withOutbox(p, c.Database, func(box *outbox.Outbox) error {
+		err := box.Settle(p.Ctx, c.settlement())
+		if errors.Is(err, outbox.ErrNotSettleable) {
+			return fmt.Errorf("intent %s is not in doubt, or a look-up may still decide, or it was settled already: "+
+				"read it with GET /v1/intents/%s", c.Intent, c.Intent)
+		}
+		if err == nil {
+			fmt.Fprintf(p.Stderr, "Intent %s is settled: %s.\n", c.Intent, c.Verdict)
+		}
 		return err
-	}
-	defer pool.Close()
-	logger, err := service.NewLogger("warn", p.Stderr)
-	if err != nil {
-		return err
-	}
-	alive := context.WithoutCancel(p.Ctx)
-	box, err := outbox.New(alive, pool, outbox.Config{
-		Logger: logger, Metrics: outbox.NewMetrics(prometheus.NewRegistry()), Now: p.Now,
 	})
-	if err != nil {
-		return err
-	}
-	err = box.Settle(p.Ctx, c.settlement())
-	if errors.Is(err, outbox.ErrNotSettleable) {
-		err = fmt.Errorf("intent %s is not in doubt, or a look-up may still decide, or it was settled already: "+
-			"read it with GET /v1/intents/%s", c.Intent, c.Intent)
-	}
-	if err == nil {
-		fmt.Fprintf(p.Stderr, "Intent %s is settled: %s.\n", c.Intent, c.Verdict)
-	}
-	return errors.Join(err, box.Close(alive))
 }
 
 func (c settleCommand) settlement() outbox.Settlement {
