@@ -198,8 +198,8 @@ func doubt(caps carrier.Capabilities, reason Reason) conclusion {
 	return conclusion{state: InDoubt, settledBy: SettledByLookup, reason: reason, follow: later}
 }
 
-// concludeLookup decides what a look-up's answer makes of the intent. callAgain, and only it, allows
-// another purchase.
+// concludeLookup decides what a look-up's answer makes of the intent. The reason quietPeriodOver, and
+// only it, allows another purchase.
 func concludeLookup(
 	before progress, ship carrier.Shipment, ref string,
 	found []carrier.Label, err error, lookup carrier.Lookup, policy Policy,

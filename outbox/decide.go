@@ -55,7 +55,8 @@ const (
 	anotherAccount  Reason = "another_account"   // the open call went to an account we no longer ask
 )
 
-// Step is the one thing an attempt does under its lease.
+// Step is what a claim plans for its attempt. One step follows another under the same lease in one case:
+// a look-up that proves that nothing was bought goes on to the call.
 type Step string
 
 // The steps.

@@ -45,7 +45,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		rungJobs: counter("waybill_rung_jobs_total",
 			"Jobs inserted or revived for intents that had none alive."),
 		intentToLabel: histogram("waybill_intent_to_label_seconds",
-			"From accepting an intent to its final state."),
+			"From accepting an intent to its label."),
 		carrierCalls: histogramVec("waybill_carrier_call_seconds",
 			"Time of one carrier call, by carrier and outcome.",
 			latencyBuckets, "carrier", "outcome"),
