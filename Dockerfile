@@ -3,6 +3,8 @@
 # Both base images can be replaced: --build-arg GO_IMAGE=…
 ARG GO_IMAGE=golang:1.27.3
 ARG BASE_IMAGE=scratch
+# What --version prints.
+ARG VERSION=unknown
 
 FROM ${GO_IMAGE} AS build
 ENV CGO_ENABLED=0 GOTOOLCHAIN=local
@@ -11,7 +13,8 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN go build -trimpath -buildvcs=false -ldflags "-s -w" -o /out/usr/local/bin/ \
+ARG VERSION
+RUN go build -trimpath -buildvcs=false -ldflags "-s -w -X waybill/internal/command.Version=${VERSION}" -o /out/usr/local/bin/ \
         ./cmd/api ./cmd/worker ./cmd/reconcile ./cmd/carriersim
 # Carriers and databases are reached over TLS, and an empty image knows no authority.
 RUN mkdir -p /out/etc/ssl/certs && cp /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/
