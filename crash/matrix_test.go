@@ -128,7 +128,7 @@ func requireAll(t *testing.T, reached map[string]bool, outcomes []outcome) {
 }
 
 // worst are the points around which a death leaves the most to others; their pairs are always played.
-var worst = []string{"accept.after_commit", "claim.after_commit", "call.answered", "journal.after_commit", "complete.before_commit"}
+var worst = []string{"accept.after_commit", "claim.after_commit", "call.after_answer", "journal.after_commit", "complete.before_commit"}
 
 func paired(h hit) bool { return *full || slices.Contains(worst, h.point) }
 

@@ -121,7 +121,7 @@ func (b *Buyer) Work(ctx context.Context, job *river.Job[BuyLabel]) error {
 		done("")
 		return b.stayAway(c)
 	}
-	if err := fault.Point(ctx, "claim", "granted"); err != nil {
+	if err := fault.Point(ctx, "claim", "lease_granted"); err != nil {
 		done("")
 		return err
 	}
@@ -287,7 +287,7 @@ func (a *attempt) buy(ctx context.Context, p carrier.Purchase) carrier.Result {
 		return carrier.Result{Outcome: carrier.Unknown, Message: err.Error()}
 	}
 	res := a.account.Carrier.Buy(ctx, p)
-	if err := fault.Point(ctx, "call", "answered"); err != nil {
+	if err := fault.Point(ctx, "call", "after_answer"); err != nil {
 		return carrier.Result{Outcome: carrier.Unknown, Message: err.Error()}
 	}
 	return plain(res)
@@ -324,7 +324,7 @@ func (a *attempt) find(ctx context.Context) ([]carrier.Label, error) {
 	}
 	found, err := a.account.Carrier.Find(ctx, a.order.reference)
 	if err == nil {
-		err = fault.Point(ctx, "look_up", "answered")
+		err = fault.Point(ctx, "look_up", "after_answer")
 	}
 	return found, err
 }
