@@ -44,7 +44,13 @@ func migrate(ctx context.Context, databaseURL string, files fs.FS) error {
 	if err != nil {
 		return err
 	}
-	conn, err := pgx.Connect(ctx, databaseURL)
+	// Read as a pool's address, because the services' may size their pools: a server refuses a session
+	// with parameters it does not know.
+	config, err := pgxpool.ParseConfig(databaseURL)
+	if err != nil {
+		return fmt.Errorf("reading the database URL: %w", err)
+	}
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
 		return fmt.Errorf("connecting to migrate: %w", err)
 	}

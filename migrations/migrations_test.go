@@ -2,6 +2,7 @@ package migrations_test
 
 import (
 	"context"
+	"net/url"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -67,6 +68,16 @@ func TestMigrate(t *testing.T) {
 		}
 		require.NoError(t, group.Wait())
 		require.NoError(t, migrations.Check(t.Context(), pool))
+	})
+
+	t.Run("TakesTheServicesAddressThatSizesTheirPools", func(t *testing.T) {
+		t.Parallel()
+		address, err := url.Parse(testdb.Empty(t))
+		require.NoError(t, err)
+		query := address.Query()
+		query.Set("pool_max_conns", "3")
+		address.RawQuery = query.Encode()
+		require.NoError(t, migrations.Migrate(t.Context(), address.String()))
 	})
 
 	t.Run("GoesOnWhereItStopped", func(t *testing.T) {
