@@ -191,8 +191,17 @@ func clusterDir(dir string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(kept), 0o755); err != nil {
 		return "", fmt.Errorf("making the database server's folder: %w", err)
 	}
-	if err := os.Symlink(kept, link); err != nil && !errors.Is(err, os.ErrExist) {
+	err := os.Symlink(kept, link)
+	switch {
+	case errors.Is(err, os.ErrExist):
+		return kept, nil
+	case err != nil:
 		return "", fmt.Errorf("linking to the database server's folder: %w", err)
+	}
+	// The link is new, and so is all the other state: a database that a folder of this name had before it
+	// was deleted would know labels that nobody's ledger knows.
+	if err := os.RemoveAll(kept); err != nil {
+		return "", fmt.Errorf("removing the database of a folder that was deleted: %w", err)
 	}
 	return kept, nil
 }
