@@ -49,7 +49,7 @@ func TestAcceptWaitsForTheWinner(t *testing.T) {
 			require.NoError(t, err)
 
 			second := make(chan Answer, 1)
-			go func() { second <- b.accept(s) }() //nolint:testifylint // The test waits for it.
+			go func() { second <- b.accept(s) }()
 			b.awaitLock()
 			if !commits {
 				require.NoError(t, tx.Rollback(t.Context()))
@@ -76,7 +76,7 @@ func TestRepeatsShareTransactions(t *testing.T) {
 	before := b.batches("accept")
 	answers := make(chan Answer, 200)
 	for range cap(answers) {
-		go func() { answers <- b.accept(s) }() //nolint:testifylint // The test waits for it.
+		go func() { answers <- b.accept(s) }()
 	}
 	b.awaitLock()
 	require.Eventually(t, func() bool { return b.box.accepting.Depth() >= 190 }, 20*time.Second, time.Millisecond)
