@@ -55,6 +55,7 @@ func build(dir string) error {
 	if raceEnabled {
 		args = append(args, "-race")
 	}
+	args = append(args, buildTags...)
 	cmd := exec.Command("go", append(args, "../cmd/api", "../cmd/worker", "../cmd/carriersim")...) //nolint:noctx // It ends by itself.
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building the programs: %w\n%s", err, out)
