@@ -27,7 +27,7 @@ VULNDB := $(CACHE)/vulndb-$(VULNDB_VERSION)
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: build ## Show, in half a minute, that a label is bought once although everything fails
@@ -44,6 +44,37 @@ build: ## Build all programs into bin/
 .PHONY: test
 test: bin/dev ## Test everything, or PACKAGES, with the race detector and a Postgres of its own
 	bin/dev postgres -- go test -race -shuffle=on $(TESTFLAGS) $(PACKAGES)
+	$(if $(filter ./...,$(PACKAGES)),bin/dev postgres -- go test -tags faultinject -shuffle=on $(TESTFLAGS) ./crash ./internal/fault)
+
+.PHONY: crash
+crash: bin/dev ## Break every fault point in every way, play all pairs of deaths, kill real programs at every point
+	bin/dev postgres -- go test -tags faultinject ./crash -count=1 -v -timeout 60m -args -full
+	bin/dev postgres -- go test -tags faultinject ./e2e -run '^TestEveryPointKillsTheProcess$$' -count=1 -v -timeout 20m
+
+# How make chaos goes about it: a seed decides everything, and 0 takes one from the clock; CLASS is
+# keyed, lookup, blind, or empty for all of them at once; RACE= does without the race detector.
+SEED ?= 0
+DURATION ?= 3m
+CLASS ?=
+RACE ?= -race
+
+.PHONY: chaos
+chaos: ## Kill, freeze, cut and fill everything at once, for DURATION; SEED= repeats a run, CLASS= picks one
+	@mkdir -p run/chaos
+	go test $(RACE) ./e2e -run '^TestChaos$$' -count=1 -v -timeout 24h -artifacts -outputdir run/chaos \
+		-args -chaos.seed=$(SEED) -chaos.duration=$(DURATION) -chaos.class=$(CLASS)
+
+# Only some of them: make mutants MUTANTS="lease|COMMIT"
+MUTANTS ?=
+
+.PHONY: mutants
+mutants: bin/dev ## Plant every bug of internal/mutants in turn, and see that its test turns red
+	bin/dev postgres -- go test ./internal/mutants -run '^TestEveryMutantIsFound$$' -count=1 -v -timeout 30m \
+		-args -plant -mutants='$(MUTANTS)'
+
+.PHONY: postgres-faults
+postgres-faults: bin/dev ## A full disk, flushes that fail or take long (5 minutes; as root, else without the disk)
+	bin/dev postgres -- go test -tags postgresfaults -timeout 15m -count=1 -run 'TestFlush|TestDiskFull' $(TESTFLAGS) ./e2e
 
 .PHONY: verify
 verify: vet lint tidy test ## Everything that must pass before a change is handed in

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"waybill/internal/history"
@@ -32,6 +33,9 @@ type witness struct {
 	recorder *history.Recorder
 	now      func() time.Time
 	start    time.Time
+
+	// accepted counts orders that were accepted.
+	accepted atomic.Int64
 
 	mu    sync.Mutex
 	file  io.Writer
@@ -198,13 +202,12 @@ func (c *client) revisit() {
 	}
 }
 
-// known is the intent that an answer named as this key's.
+// known is the intent that a request under this key made. What a replay names may be another key's.
 func (c *client) known(s slot) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, h := range c.heard[s] {
-		switch h.said {
-		case "202", "201", "422 carrier_rejected", "502 carrier_unavailable":
+		if h.said == "202" || h.said == "201" && !h.replayed {
 			return h.intent
 		}
 	}
@@ -268,6 +271,9 @@ func (c *client) submit(o call) bool {
 	}
 	replayed := a.header.Get("Idempotent-Replayed") == "true"
 	first, then := answersOf(a, replayed, o.wait > 0)
+	if first.Kind == history.Accepted {
+		c.accepted.Add(1)
+	}
 	end(first)
 	after(then)
 

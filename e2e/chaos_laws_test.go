@@ -48,10 +48,8 @@ type finding struct {
 	intents    map[slot]chaosIntent
 	states     map[string]int
 	charges    int
-	faults     map[simserver.Fault]int
 	purchases  int
-	takeovers  int
-	late       int // repeats that came after the key was purged
+	seen       sights
 	unknown    []string
 	checked    int // operations of the history
 }
@@ -75,8 +73,9 @@ type chaosIntent struct {
 // judge ends the faults, waits until everything is settled, and holds what is there against the laws.
 func (c *chaos) judge() {
 	c.t.Helper()
-	f := &finding{states: map[string]int{}, faults: map[simserver.Fault]int{}}
+	f := &finding{states: map[string]int{}}
 	c.quiesce(f)
+	f.seen = c.look()
 	c.repeatEverything(f)
 	c.readIntents(f)
 	c.checkStates(f)
@@ -85,7 +84,7 @@ func (c *chaos) judge() {
 	c.checkAnswers(f)
 	c.checkHygiene(f)
 	c.checkLogs(f)
-	c.missing(f)
+	f.unknown = append(f.unknown, c.missing()...)
 	c.report(f)
 }
 
@@ -94,11 +93,11 @@ func (c *chaos) quiesce(f *finding) {
 	c.t.Helper()
 	ctx := c.t.Context()
 	for _, l := range c.links {
-		_ = l.proxy.Start() // It runs unless its deed was cut short.
+		require.NoError(c.t, l.open(ctx)) // It is, unless its deed was cut short.
 	}
 	require.Eventually(c.t, func() bool { return c.tellCarrier(ctx, nil) == nil }, startTimeout, 5*poll)
 	for _, p := range c.services() {
-		require.True(c.t, c.nemesis.awaitReady(ctx, p, startTimeout), "%s is ready again", p.name)
+		require.True(c.t, c.nemesis.awaitReady(ctx, p, castTimeout), "%s is ready again", p.name)
 	}
 	begin := time.Now()
 	open := func() (pending, doubtful int) {
@@ -143,11 +142,6 @@ func (c *chaos) quiesce(f *finding) {
 // are gone by now.
 func (c *chaos) repeatEverything(f *finding) {
 	c.t.Helper()
-	require.NoError(c.t, c.db.QueryRow(c.t.Context(), `
-		SELECT count(*) FROM label_intents AS i
-		WHERE NOT EXISTS (
-			SELECT 1 FROM idempotency_keys AS k WHERE k.caller_id = i.caller_id AND k.idem_key = i.idem_key
-		)`).Scan(&f.late))
 	transport := &http.Transport{MaxIdleConnsPerHost: 16}
 	defer transport.CloseIdleConnections()
 	var group errgroup.Group
@@ -330,35 +324,39 @@ func timesOf(entries []charged) string {
 	return strings.Join(times, ", ")
 }
 
-// checkCalls reads from the carrier's log which calls it had, and what it made of them: faults that
-// really happened, and for a blind carrier the second half of L2.
-func (c *chaos) checkCalls(f *finding) {
-	type purchase struct {
-		Msg       string          `json:"msg"`
-		Reference string          `json:"reference"`
-		Fault     simserver.Fault `json:"fault"`
-	}
-	unknown := map[string]bool{} // a call had no outcome that is known to be none
+// purchase is the carrier's own note of one call.
+type purchase struct {
+	Msg       string          `json:"msg"`
+	Reference string          `json:"reference"`
+	Fault     simserver.Fault `json:"fault"`
+}
+
+// purchases reads the carrier's logs.
+func (c *chaos) purchases(each func(purchase)) {
 	for _, l := range c.box.all() {
-		err := l.lines(func(text string) bool {
+		_ = l.lines(func(text string) bool { // A life that could not begin has no log.
 			var p purchase
-			if json.Unmarshal([]byte(text), &p) != nil || p.Msg != "purchase" {
-				return true
-			}
-			f.purchases++
-			if p.Fault != "" {
-				f.faults[p.Fault]++
-			}
-			if c.class == simserver.Blind && unknown[p.Reference] {
-				f.violations.add(2, "%s was sent to the blind carrier again after an unknown", p.Reference)
-			}
-			if p.Fault != simserver.RateLimited {
-				unknown[p.Reference] = true
+			if json.Unmarshal([]byte(text), &p) == nil && p.Msg == "purchase" {
+				each(p)
 			}
 			return true
 		})
-		require.NoError(c.t, err)
 	}
+}
+
+// checkCalls: the second half of L2, from what the carrier wrote down of its calls. A blind carrier
+// gets no call after one that may have bought.
+func (c *chaos) checkCalls(f *finding) {
+	open := map[string]bool{}
+	c.purchases(func(p purchase) {
+		f.purchases++
+		if c.class == simserver.Blind && open[p.Reference] {
+			f.violations.add(2, "%s was sent to the blind carrier again after an unknown", p.Reference)
+		}
+		if p.Fault != simserver.RateLimited {
+			open[p.Reference] = true
+		}
+	})
 }
 
 // checkAnswers: L4 and L5 by the model, and by what clients kept; L6: no refusal had an effect.
@@ -463,7 +461,7 @@ func (c *chaos) grown(ctx context.Context, p *player) string {
 	}
 }
 
-// checkLogs stops everything and reads all logs: L10, and takeovers.
+// checkLogs stops everything and reads all logs: L10, and what they say.
 func (c *chaos) checkLogs(f *finding) {
 	for _, p := range c.services() {
 		p.close()
@@ -479,9 +477,6 @@ func (c *chaos) checkLogs(f *finding) {
 					if strings.Contains(text, bad) {
 						f.violations.add(10, "%s, life %d: %s", p.name, n+1, strings.TrimSpace(text))
 					}
-				}
-				if strings.Contains(text, `"takeover":true`) {
-					f.takeovers++
 				}
 				return true
 			})

@@ -15,6 +15,11 @@ import (
 )
 
 const (
+	// acceptedPerDeed is how many orders must have been accepted for each deed before the next, half
+	// of what an idle machine does; progressMost is how long that is waited for.
+	acceptedPerDeed = 3
+	progressMost    = 5 * time.Second
+
 	// deedTries is for how long a deed is tried that cannot be done yet: nobody can be killed who is
 	// not there.
 	deedTries = 8 * time.Second
@@ -35,12 +40,17 @@ type nemesis struct {
 	failed []string       // deeds that could not be done in time
 }
 
-// run does the whole plan. Deeds that last overlap with those that follow.
+// run does what is planned up to the run's end, and goes on for as long as something that must happen
+// has not. Deeds that last overlap with those that follow.
 func (n *nemesis) run(ctx context.Context, plan []stepOf) {
 	var lasting sync.WaitGroup
 	begin := time.Now()
-	for _, s := range plan {
+	for i, s := range plan {
+		if s.at > n.duration && len(n.missing()) == 0 {
+			break
+		}
 		pause(ctx, s.at-time.Since(begin))
+		n.awaitProgress(ctx, i*acceptedPerDeed)
 		if ctx.Err() != nil {
 			break
 		}
@@ -53,6 +63,16 @@ func (n *nemesis) run(ctx context.Context, plan []stepOf) {
 		})
 	}
 	lasting.Wait()
+}
+
+// awaitProgress lets a machine that has more to do than this keep up: where nobody is ever up, nothing
+// is proved. It does not wait for ever, because trouble may be what keeps clients from being served.
+func (n *nemesis) awaitProgress(ctx context.Context, accepted int) {
+	ctx, cancel := context.WithTimeout(ctx, progressMost)
+	defer cancel()
+	for ctx.Err() == nil && n.witness.accepted.Load() < int64(accepted) {
+		pause(ctx, 5*poll)
+	}
 }
 
 // errNotYet marks a deed that may be possible in a moment.
@@ -115,7 +135,7 @@ func (n *nemesis) do(ctx context.Context, s stepOf) error {
 	case carrierFaults:
 		return n.tellCarrier(ctx, s.rules)
 	case networkTrouble:
-		return n.trouble(ctx, s)
+		return n.trouble(s)
 	default:
 		return fmt.Errorf("unknown deed %q", s.deed)
 	}
@@ -182,20 +202,18 @@ func (n *nemesis) freeze(ctx context.Context, p *player, lasts time.Duration) er
 
 // away makes the carrier refuse connections for a while.
 func (n *nemesis) away(ctx context.Context, lasts time.Duration) error {
-	proxy := n.links[workerCarrier].proxy
-	proxy.Stop()
+	n.links[workerCarrier].shut()
 	pause(ctx, lasts)
-	return proxy.Start()
+	return n.links[workerCarrier].open(ctx)
 }
 
 // spend makes the carrier too busy for every second call, which proves that nothing was bought, and
 // puts intents that it turned away to their last call. Fifty real ones would take a quarter of an hour.
 func (n *nemesis) spend(ctx context.Context, lasts time.Duration) error {
-	if err := n.tellCarrier(ctx, []simserver.Rule{{Fault: simserver.RateLimited, Probability: 0.5}}); err != nil {
-		return fmt.Errorf("%w: %w", errNotYet, err)
-	}
-	ends := time.Now().Add(lasts)
-	for time.Now().Before(ends) {
+	before, _ := n.countFailed(ctx) // Unknown is none: then it goes on for as long as it may.
+	for ends := time.Now().Add(lasts); time.Now().Before(ends); pause(ctx, 200*time.Millisecond) {
+		// Again and again: the carrier may have been killed, and starts without.
+		_ = n.tellCarrier(ctx, []simserver.Rule{{Fault: simserver.RateLimited, Probability: 0.5}})
 		// As whoever changes an intent does: under the lock of its key. Nothing it knows is lost.
 		_ = n.sql(ctx, fmt.Sprintf(`
 			WITH locked AS (
@@ -210,9 +228,18 @@ func (n *nemesis) spend(ctx context.Context, lasts time.Duration) error {
 			UPDATE label_intents AS i SET calls = %d, deferrals = %d, refusals = %d
 			FROM locked WHERE i.intent_id = locked.intent_id`,
 			spentCalls-1, spentCalls+spentDeferrals, spentDeferrals, spentCalls))
-		pause(ctx, 200*time.Millisecond)
+		if now, err := n.countFailed(ctx); err == nil && now > before {
+			return n.tellCarrier(ctx, nil)
+		}
 	}
-	return n.tellCarrier(ctx, nil)
+	return fmt.Errorf("%w: no intent has failed", errors.Join(errNotYet, n.tellCarrier(ctx, nil)))
+}
+
+func (n *nemesis) countFailed(ctx context.Context) (failed int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	err = n.db.QueryRow(ctx, `SELECT count(*) FROM label_intents WHERE state = 'failed'`).Scan(&failed)
+	return failed, err
 }
 
 // roll replaces every program by the previous build, and then by this one again.
@@ -263,15 +290,13 @@ func (n *nemesis) step(ctx context.Context, s stepOf) error {
 }
 
 // trouble makes a toxic last, and counts it if any data met it.
-func (n *nemesis) trouble(ctx context.Context, s stepOf) error {
+func (n *nemesis) trouble(s stepOf) error {
 	done := make(chan struct{})
-	timer := time.AfterFunc(s.lasts, func() { close(done) })
-	defer timer.Stop()
-	met, err := n.links[s.toxic.link].trouble(ctx, s.toxic, s.which, done)
-	if err != nil {
-		return err
-	}
-	if met == 0 {
+	one := n.troubled[s.toxic.link+s.toxic.direction]
+	one.Lock()
+	defer one.Unlock()
+	time.AfterFunc(s.lasts, func() { close(done) })
+	if n.links[s.toxic.link].trouble(s.toxic, s.which, done) == 0 {
 		return fmt.Errorf("%w: nothing met %s", errNotYet, s.toxic)
 	}
 	n.mu.Lock()

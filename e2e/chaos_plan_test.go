@@ -144,7 +144,7 @@ func planOf(seed uint64, class simserver.Mode, duration time.Duration) []stepOf 
 			case carrierAway:
 				s.lasts = between(random, 200*time.Millisecond, time.Second)
 			case spendCalls:
-				s.lasts = 3 * time.Second
+				s.lasts = 8 * time.Second // at most
 			case previousBuild:
 				s.lasts = between(random, 500*time.Millisecond, 1500*time.Millisecond)
 			case stepClock:

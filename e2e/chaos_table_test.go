@@ -1,14 +1,19 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"waybill/carrier/sim/simserver"
 )
 
 // laws are the laws by number, in short.
@@ -18,27 +23,82 @@ var laws = [11]string{
 	"the money agrees", "hygiene",
 }
 
-// missing lists what the plan held and what never happened: such a run proves nothing of it.
-func (c *chaos) missing(f *finding) {
-	need := func(what string, times int) {
-		if times == 0 {
-			f.unknown = append(f.unknown, what)
+// sights are what must have been seen of a run, apart from the deeds themselves.
+type sights struct {
+	faults    map[simserver.Fault]int
+	states    map[string]int
+	takeovers int
+	late      int // intents whose key was purged, so that each repeat comes late
+}
+
+// look reads what has been seen so far: from the carrier's log, the tables and the workers' logs.
+func (c *chaos) look() sights {
+	s := sights{faults: map[simserver.Fault]int{}, states: map[string]int{}}
+	c.purchases(func(p purchase) { s.faults[p.Fault]++ })
+	ctx, cancel := context.WithTimeout(c.t.Context(), 3*time.Second)
+	defer cancel()
+	rows, err := c.db.Query(ctx, `
+		SELECT i.state, count(*), count(*) FILTER (WHERE k.idem_key IS NULL)
+		FROM label_intents AS i
+		LEFT JOIN idempotency_keys AS k ON k.caller_id = i.caller_id AND k.idem_key = i.idem_key
+		GROUP BY i.state`)
+	if err == nil { // Else Postgres is away, and nothing was seen.
+		var state string
+		var times, purged int
+		_, _ = pgx.ForEachRow(rows, []any{&state, &times, &purged}, func() error {
+			s.states[state] += times
+			s.late += purged
+			return nil
+		})
+	}
+	// A blind carrier's intent that is taken over is left to a person at once, which is evidence and no
+	// line in the log.
+	var parked int
+	if err := c.db.QueryRow(ctx, `SELECT count(*) FROM carrier_calls WHERE reason = 'nothing_to_ask'`).Scan(&parked); err == nil {
+		s.takeovers += parked
+	}
+	for _, w := range c.workers {
+		for _, l := range w.all() {
+			_ = l.lines(func(text string) bool {
+				if strings.Contains(text, `"takeover":true`) {
+					s.takeovers++
+				}
+				return true
+			})
 		}
 	}
-	for d := range cycle {
-		need(string(d), c.nemesis.fired[d])
+	return s
+}
+
+// missing lists what the plan held and what has never happened: such a run proves nothing of it.
+func (c *chaos) missing() []string {
+	var missing []string
+	need := func(what string, times int) {
+		if times == 0 {
+			missing = append(missing, what)
+		}
 	}
-	for _, rule := range everyFault(1, 1) {
-		need("carrier fault "+string(rule.Fault), f.faults[rule.Fault])
+	c.nemesis.mu.Lock()
+	for _, d := range slices.Sorted(maps.Keys(cycle)) {
+		need(string(d), c.nemesis.fired[d])
 	}
 	for _, x := range c.requiredToxics() {
 		need("network trouble: "+x, c.troubles(x))
 	}
-	for _, state := range []string{"purchased", "rejected", "failed", "in_doubt"} {
-		need("an intent "+state, f.states[state])
+	c.nemesis.mu.Unlock()
+	if len(missing) > 0 {
+		return missing // Reason enough, and cheaper than looking.
 	}
-	need("a takeover", f.takeovers)
-	need("a late repeat", f.late)
+	seen := c.look()
+	for _, rule := range everyFault(1, 1) {
+		need("carrier fault "+string(rule.Fault), seen.faults[rule.Fault])
+	}
+	for _, state := range []string{"purchased", "rejected", "failed", "in_doubt"} {
+		need("an intent "+state, seen.states[state])
+	}
+	need("a takeover", seen.takeovers)
+	need("a late repeat", seen.late)
+	return missing
 }
 
 // requiredToxics are the troubles that a run of this length must have had: in one round every kind
@@ -81,8 +141,8 @@ func (c *chaos) report(f *finding) {
 	for _, said := range slices.Sorted(maps.Keys(c.witness.said)) {
 		row("  answered "+said, c.witness.said[said])
 	}
-	row("takeovers", f.takeovers)
-	row("keys purged before their last repeat", f.late)
+	row("takeovers", f.seen.takeovers)
+	row("keys purged before their last repeat", f.seen.late)
 	kills := 0
 	for _, program := range slices.Sorted(maps.Keys(c.nemesis.kills)) {
 		row("kill -9: "+program, c.nemesis.kills[program])
@@ -93,7 +153,7 @@ func (c *chaos) report(f *finding) {
 		fmt.Fprintf(&b, "  %s\n", line)
 	}
 	for _, rule := range everyFault(1, 1) {
-		row("carrier fault "+string(rule.Fault), f.faults[rule.Fault])
+		row("carrier fault "+string(rule.Fault), f.seen.faults[rule.Fault])
 	}
 	c.reportToxics(row)
 	row("settled after the faults in", c.settled.Round(1e7))

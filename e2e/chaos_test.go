@@ -29,9 +29,15 @@ import (
 
 var (
 	chaosSeed     = flag.Uint64("chaos.seed", 1, "seed of everything that the chaos test does; 0 takes one from the clock")
-	chaosDuration = flag.Duration("chaos.duration", 0, "how long the chaos lasts; 0 is one round, as short as it can be")
+	chaosDuration = flag.Duration("chaos.duration", 0, "how long the chaos lasts at least; 0 is one round. It goes on, three times as long at most, until all that must happen has")
 	chaosClass    = flag.String("chaos.class", "", "run the chaos for one class of carrier only: keyed, lookup or blind")
 )
+
+// longest is how many times as long as it was asked to a run may last.
+const longest = 3
+
+// castTimeout is how long all programs may take to start on a machine with much else to do.
+const castTimeout = 2 * time.Minute
 
 // settleLimit is law L8's: once faults stop, everything is settled within this.
 const settleLimit = 60 * time.Second
@@ -86,8 +92,9 @@ type chaos struct {
 	// previous builds the programs as they were a commit ago.
 	previous func() (string, error)
 
-	// rolling keeps two rolling restarts apart.
-	rolling sync.Mutex
+	// rolling keeps two rolling restarts apart, and troubled two troubles of one link in one direction.
+	rolling  sync.Mutex
+	troubled map[string]*sync.Mutex
 
 	base    map[string]vitals // by player, before anything happened
 	clocks  []time.Duration
@@ -100,7 +107,12 @@ func newChaos(t *testing.T, class simserver.Mode, seed uint64, duration time.Dur
 	c := &chaos{
 		t: t, class: class, seed: seed, duration: duration, dir: t.ArtifactDir(),
 		secrets: map[string]string{}, base: map[string]vitals{},
-		previous: sync.OnceValues(buildPrevious),
+		previous: sync.OnceValues(buildPrevious), troubled: map[string]*sync.Mutex{},
+	}
+	for _, link := range links {
+		for _, direction := range directions {
+			c.troubled[link+direction] = new(sync.Mutex)
+		}
 	}
 	c.ledger = filepath.Join(c.dir, "ledger.jsonl")
 	file, err := os.Create(filepath.Join(c.dir, "history.jsonl"))
@@ -125,12 +137,12 @@ func (c *chaos) cast() {
 	addr := stablePort(c.t)
 	postgres := fmt.Sprintf("127.0.0.1:%d", c.cluster.Port())
 	c.links = map[string]*link{
-		workerCarrier:  newLink(c.t, workerCarrier, addr),
-		workerPostgres: newLink(c.t, workerPostgres, postgres),
-		apiPostgres:    newLink(c.t, apiPostgres, postgres),
+		workerCarrier:  newLink(c.t, addr),
+		workerPostgres: newLink(c.t, postgres),
+		apiPostgres:    newLink(c.t, postgres),
 	}
 	through := func(name string) string {
-		return strings.Replace(c.cluster.URL("postgres"), postgres, c.links[name].proxy.Listen, 1) + "&pool_max_conns=6"
+		return strings.Replace(c.cluster.URL("postgres"), postgres, c.links[name].listen, 1) + "&pool_max_conns=6"
 	}
 	args := []string{"--mode", string(c.class), "--late", chaosLate.String(), "--latency-spread", "20ms", "--seed", fmt.Sprint(c.seed)}
 	for _, r := range everyFault(ruleTimes, ruleProbability) {
@@ -138,7 +150,7 @@ func (c *chaos) cast() {
 	}
 	c.box = newPlayer(c.dir, "carrier", "carriersim", []string{"CARRIERSIM_ADDR=" + addr, "CARRIERSIM_LEDGER=" + c.ledger}, args...)
 	env := []string{
-		"WAYBILL_CARRIERS=" + writeCarriers(c.t, "http://"+c.links[workerCarrier].proxy.Listen, c.class, chaosProcessing),
+		"WAYBILL_CARRIERS=" + writeCarriers(c.t, "http://"+c.links[workerCarrier].listen, c.class, chaosProcessing),
 		"WAYBILL_ADMIN_ADDR=127.0.0.1:0",
 	}
 	for i := range 2 {
@@ -187,7 +199,7 @@ func (c *chaos) rehearse() {
 		c.t.Cleanup(p.close)
 	}
 	for _, p := range c.services() {
-		require.True(c.t, c.nemesis.awaitReady(c.t.Context(), p, startTimeout), "%s is ready", p.name)
+		require.True(c.t, c.nemesis.awaitReady(c.t.Context(), p, castTimeout), "%s is ready", p.name)
 	}
 	for _, p := range c.services() {
 		v, _, err := p.now().measure(c.t.Context())
@@ -201,7 +213,7 @@ func (c *chaos) rehearse() {
 // perform lets clients and nemesis loose on each other, and returns when both have ended.
 func (c *chaos) perform() {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), c.duration)
+	ctx, cancel := context.WithCancel(c.t.Context())
 	defer cancel()
 	transport := &http.Transport{
 		MaxIdleConnsPerHost: 64,
@@ -221,7 +233,8 @@ func (c *chaos) perform() {
 		}
 		clients.Go(func() { one.run(ctx) })
 	}
-	c.nemesis.run(c.t.Context(), planOf(c.seed, c.class, c.duration))
+	c.nemesis.run(c.t.Context(), planOf(c.seed, c.class, longest*c.duration))
+	cancel()
 	clients.Wait()
 }
 
@@ -234,7 +247,7 @@ func (c *chaos) tellCarrier(ctx context.Context, rules []simserver.Rule) error {
 		return err
 	}
 	sender := stack{client: http.DefaultClient}
-	a, err := sender.do(ctx, http.MethodPut, "http://"+c.links[workerCarrier].proxy.Upstream+"/_sim/faults", string(text))
+	a, err := sender.do(ctx, http.MethodPut, "http://"+c.links[workerCarrier].upstream+"/_sim/faults", string(text))
 	if err == nil && a.status != http.StatusOK {
 		err = fmt.Errorf("the carrier answers %d: %s", a.status, a.body)
 	}
