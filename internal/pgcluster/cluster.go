@@ -69,6 +69,7 @@ type Cluster struct {
 	mu     sync.Mutex
 	server *server
 	closed bool
+	inject string // which of its system calls fail
 }
 
 // Start makes a new cluster, starts it, and returns when it takes connections. The caller closes

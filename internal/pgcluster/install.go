@@ -82,8 +82,8 @@ func (s software) missing() error {
 	return fmt.Errorf("%s is needed: run `%s`", s.what, command)
 }
 
-// Install finds or installs what this package starts, or starts with: PostgreSQL, PgBouncer and
-// libfaketime. Without it they are installed when they are first needed.
+// Install finds or installs what this package starts, or starts with: PostgreSQL, PgBouncer,
+// libfaketime and strace. Without it they are installed when they are first needed.
 func Install(ctx context.Context, log io.Writer) error {
 	if _, err := ensureServer(ctx, log); err != nil {
 		return err
@@ -91,7 +91,10 @@ func Install(ctx context.Context, log io.Writer) error {
 	if _, err := ensurePgBouncer(ctx, log); err != nil {
 		return err
 	}
-	_, err := ensureFaketime(ctx, log)
+	if _, err := ensureFaketime(ctx, log); err != nil {
+		return err
+	}
+	_, err := ensureStrace(ctx, log)
 	return err
 }
 

@@ -7,8 +7,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -130,8 +128,11 @@ func (c *Cluster) start(ctx context.Context) error {
 		return fmt.Errorf("opening the cluster's log: %w", err)
 	}
 	// Not bound to ctx: it ends when it is stopped, not when its starter's request is over.
-	cmd := c.user.command(context.WithoutCancel(ctx), filepath.Join(c.bin, "postgres"),
-		"-D", c.dataDir(), "-p", strconv.Itoa(c.port))
+	path, args, err := c.postgres(ctx)
+	if err != nil {
+		return err
+	}
+	cmd := c.user.command(context.WithoutCancel(ctx), path, args...)
 	cmd.Dir = c.dir
 	clock, err := c.clockEnv(ctx)
 	if err != nil {
