@@ -81,8 +81,6 @@ func TestValuesComeFromFlagsThenTheEnvironmentThenDefaults(t *testing.T) {
 }
 
 // TestTheProcessEnvironmentIsNotRead: kong would read it by itself, whatever getenv says.
-//
-//nolint:paralleltest // The environment is the process's.
 func TestTheProcessEnvironmentIsNotRead(t *testing.T) {
 	t.Setenv("TEST_SECRET", "from the process")
 	t.Setenv("TEST_ADDR", ":9")
