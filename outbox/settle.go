@@ -165,10 +165,11 @@ func (o *Outbox) settle(ctx context.Context, tx pgx.Tx, it completeItem) (bool, 
 
 // lockDoubtful locks the intent's key and reads what never changes.
 func lockDoubtful(ctx context.Context, tx pgx.Tx, it *completeItem) error {
+	var format carrier.Format
 	err := tx.QueryRow(ctx, `
 		SELECT
 			i.caller_id, i.idem_key, i.order_id, i.parcel_no, i.label_version, i.carrier,
-			i.reference, i.request_id, clock_timestamp()
+			i.reference, i.request_id, coalesce(i.request ->> 'label_format', ''), clock_timestamp()
 		FROM label_intents AS i
 		JOIN idempotency_keys AS k ON k.caller_id = i.caller_id AND k.idem_key = i.idem_key
 		WHERE i.intent_id = $1
@@ -176,7 +177,13 @@ func lockDoubtful(ctx context.Context, tx pgx.Tx, it *completeItem) error {
 		FOR UPDATE OF k`, it.lease.intentID).Scan(
 		&it.lease.slot.caller, &it.lease.slot.key, &it.order.parcel.OrderID, &it.order.parcel.ParcelNo,
 		&it.order.parcel.LabelVersion, &it.order.carrier, &it.order.reference, &it.order.requestID,
-		&it.boughtAt)
+		&format, &it.boughtAt)
 	it.began = it.boughtAt
+	if it.conclusion.label != nil {
+		// What was ordered; a person knows the label, not its file.
+		label := *it.conclusion.label
+		label.Document.Format = orDefault(label.Document.Format, format)
+		it.conclusion.label = &label
+	}
 	return err
 }

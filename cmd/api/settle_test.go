@@ -37,6 +37,7 @@ func TestSettleCommand(t *testing.T) {
 		got := b.post(t, o)
 		require.Equal(t, http.StatusCreated, got.status)
 		require.Contains(t, got.body, `"tracking_no":"GRD77"`)
+		require.Contains(t, got.body, `"label_format":"pdf"`)
 		require.NotContains(t, got.body, "4711")
 
 		code, _, stderr = execute(t.Context(), env, args...)
