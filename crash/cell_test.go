@@ -49,6 +49,8 @@ var (
 		{name: "delay", quick: true, action: fault.Pause, mode: dawdling, patience: patient},
 	}
 
+	crossed = way{name: "sleep across the other's lease", action: fault.Pause, mode: crossing, patience: patient}
+
 	// cuts are done to every COMMIT besides.
 	cuts = []way{
 		{name: "connection lost before COMMIT", cut: &cut{}, patience: patient},
@@ -70,7 +72,7 @@ type cell struct {
 	hit    hit
 	way    way
 
-	// second is broken by death in the process that recovers; nil: nothing is.
+	// second is where the process that recovers is broken in the same way; nil: nowhere.
 	second *hit
 }
 
@@ -80,7 +82,7 @@ func (c cell) String() string {
 		text += fmt.Sprintf(" at %s (%d)", c.hit.point, c.hit.n)
 	}
 	if c.second != nil {
-		text += fmt.Sprintf(", then death at %s (%d)", c.second.point, c.second.n)
+		text += fmt.Sprintf(", then at %s (%d)", c.second.point, c.second.n)
 	}
 	return text
 }
@@ -92,7 +94,8 @@ func (c cell) chosen() bool { return c.promised() && (*full || c.way.quick) }
 // a process that sleeps between its last look at the lease and the send until everybody else has
 // given up on it (docs/lifecycle.md, "What is not promised").
 func (c cell) promised() bool {
-	return c.way.mode != oversleeping || c.hit.point != "call.before_send" || c.class == carrier.Keyed
+	sleepsLong := c.way.mode == oversleeping || c.way.mode == crossing
+	return !sleepsLong || c.hit.point != "call.before_send" || c.class == carrier.Keyed
 }
 
 // outcome is what a cell showed.
@@ -149,7 +152,7 @@ func (st *stage) play(c cell) outcome {
 		w.first = []breakage{{Fault: fault.Fault{Point: c.hit.point, Hit: c.hit.n, Action: c.way.action}, cut: c.way.cut}}
 	}
 	if c.second != nil {
-		w.next = []breakage{{Fault: fault.Fault{Point: c.second.point, Hit: c.second.n, Action: fault.Kill}}}
+		w.next = []breakage{{Fault: fault.Fault{Point: c.second.point, Hit: c.second.n, Action: c.way.action}}}
 	}
 	s := newStory(w, n)
 	s.restored = c.script == "Restored"
@@ -204,7 +207,7 @@ func (w *world) broke(c cell) bool {
 	case len(w.processes) == 0 || !counts(0, c.hit):
 		return false
 	case c.second != nil:
-		return len(w.processes) > 2 && counts(1, *c.second)
+		return len(w.processes) > 1 && counts(1, *c.second)
 	default:
 		return c.way.cut == nil || w.processes[0].cut.Load() == nil
 	}

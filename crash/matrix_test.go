@@ -129,8 +129,6 @@ func requireAll(t *testing.T, reached map[string]bool, outcomes []outcome) {
 // worst are the points around which a death leaves the most to others; their pairs are always played.
 var worst = []string{"accept.after_commit", "claim.after_commit", "call.after_answer", "journal.after_commit", "complete.before_commit"}
 
-func paired(h hit) bool { return *full || slices.Contains(worst, h.point) }
-
 // TestEveryPairOfDeaths: whoever recovers from a death dies too, at every point that it reaches.
 func TestEveryPairOfDeaths(t *testing.T) {
 	t.Parallel()
@@ -139,28 +137,59 @@ func TestEveryPairOfDeaths(t *testing.T) {
 	for class, script := range hard {
 		whole = append(whole, cell{class: class, script: script, way: way{name: "unbroken"}})
 	}
+	chosen := func(h hit) bool { return *full || slices.Contains(worst, h.point) }
+	outcomes := playPairs(t, whole, death, chosen)
+	t.Logf("%d ordered pairs of deaths:\n%sin %s", len(outcomes), table(outcomes), time.Since(began).Round(time.Second))
+}
+
+// TestSleepersMeet: a process sleeps beyond its lease; another takes over, and while that is held up in
+// the middle of its own attempt, the first wakes and goes on.
+func TestSleepersMeet(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	var whole []cell
+	for class := range classes {
+		for _, script := range []string{"Never", "Lost", "Refused", "Deferred"} {
+			whole = append(whole, cell{class: class, script: script, way: way{name: "unbroken"}})
+		}
+	}
+	chosen := func(h hit) bool {
+		event, _, _ := strings.Cut(h.point, ".")
+		if *full {
+			return slices.Contains([]string{"claim", "look_up", "journal", "call", "complete"}, event)
+		}
+		return event == "call"
+	}
+	outcomes := playPairs(t, whole, crossed, chosen)
+	t.Logf("%d ordered pairs of sleepers:\n%sin %s", len(outcomes), table(outcomes), time.Since(began).Round(time.Second))
+}
+
+// playPairs breaks stories at every chosen moment, and whoever recovers at every chosen moment too.
+func playPairs(t *testing.T, whole []cell, w way, chosen func(hit) bool) []outcome {
+	t.Helper()
 	var singles []cell
 	for _, o := range playAll(t, whole) {
 		for _, h := range hits(o.first, false) {
-			if paired(h) {
+			if chosen(h) {
 				c := o.cell
-				c.hit, c.way = h, death
-				singles = append(singles, c)
+				c.hit, c.way = h, w
+				if c.promised() {
+					singles = append(singles, c)
+				}
 			}
 		}
 	}
 	var pairs []cell
 	for _, o := range playAll(t, singles) {
 		for _, h := range hits(o.second, false) {
-			if paired(h) {
+			if chosen(h) {
 				c := o.cell
 				c.second = &h
 				pairs = append(pairs, c)
 			}
 		}
 	}
-	outcomes := playAll(t, pairs)
-	t.Logf("%d ordered pairs of deaths:\n%sin %s", len(pairs), table(outcomes), time.Since(began).Round(time.Second))
+	return playAll(t, pairs)
 }
 
 // table counts cells by way and class.
@@ -175,7 +204,7 @@ func table(outcomes []outcome) string {
 	var text strings.Builder
 	row := func(cells ...any) { fmt.Fprintf(&text, "%-36s %7v %7v %7v\n", cells...) }
 	row("way", "keyed", "lookup", "blind")
-	for _, w := range slices.Concat(ways, cuts) {
+	for _, w := range slices.Concat(ways, cuts, []way{crossed}) {
 		if n := counts[w.name]; n != nil {
 			row(w.name, n[carrier.Keyed], n[carrier.ByLookup], n[carrier.Blind])
 		}

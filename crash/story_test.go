@@ -164,11 +164,11 @@ func (s *story) settle() {
 		case state != string(outbox.Pending) && state != string(outbox.InDoubt):
 			return
 		case settler == string(outbox.SettledByPerson):
-			if s.mode == oversleeping || !s.wakeAll() {
+			if s.mode != napping || !s.wakeAll() {
 				s.decide()
 			}
 		case s.round():
-		case s.mode != oversleeping && s.wakeAll():
+		case s.mode == napping && s.wakeAll():
 		default:
 			s.turn(2 * time.Second)
 		}

@@ -83,12 +83,16 @@ const (
 
 	// dawdling: others act on the same intent at the same time.
 	dawdling mode = "dawdle"
+
+	// crossing: whoever takes over is held up too, and meanwhile the first wakes.
+	crossing mode = "cross"
 )
 
 // sleeper is an event that a process sleeps in.
 type sleeper struct {
 	process *process
 	result  chan error
+	ended   bool
 }
 
 // logged keeps what the processes log, to be shown of a story that failed.
@@ -151,8 +155,11 @@ func (w *world) ask(event func(*process) error) error {
 func (w *world) slept(s *sleeper) error {
 	w.note(s.process, "sleeps")
 	w.sleepers = append(w.sleepers, s)
-	if w.mode == dawdling {
+	switch {
+	case w.mode == dawdling:
 		return w.overtake(s)
+	case w.mode == crossing && len(w.sleepers) == 2:
+		return w.cross(w.sleepers[0], s)
 	}
 	w.current = nil
 	w.exec(`
@@ -197,16 +204,32 @@ func (w *world) overtake(s *sleeper) error {
 	return err
 }
 
+// cross wakes the first sleeper while the second, which took over from it, is held up. The first may
+// have to wait for the second's lease.
+func (w *world) cross(first, second *sleeper) error {
+	close(first.process.awake)
+	select {
+	case err := <-first.result:
+		first.result <- err
+	case <-time.After(20 * moment):
+	}
+	return w.wake(second)
+}
+
 // wake wakes a sleeper and waits for the end of its event; time goes by meanwhile.
 func (w *world) wake(s *sleeper) error {
-	close(s.process.awake)
+	select {
+	case <-s.process.awake:
+	default:
+		close(s.process.awake)
+	}
 	deadline := time.After(hung)
 	for {
 		select {
 		case err := <-s.result:
-			w.troubled = time.Duration(w.turned.Load())
+			s.ended = true
 			return err
-		case <-time.After(150 * time.Millisecond):
+		case <-time.After(10 * moment):
 			if w.mode != dawdling {
 				w.turn(time.Second)
 			}
@@ -220,9 +243,7 @@ func (w *world) wake(s *sleeper) error {
 func (w *world) wakeAll() bool {
 	woken := false
 	for _, s := range w.sleepers {
-		select {
-		case <-s.process.awake:
-		default:
+		if !s.ended {
 			_ = w.wake(s) // What it came to, it has told its own client.
 			woken = true
 		}
