@@ -210,7 +210,7 @@ func (a *intentArrays) add(it acceptItem) {
 	a.parcels = append(a.parcels, it.Parcel.ParcelNo)
 	a.versions = append(a.versions, it.Parcel.LabelVersion)
 	a.carriers = append(a.carriers, it.Carrier)
-	a.references = append(a.references, reference(it.intentID))
+	a.references = append(a.references, reference(it.Parcel))
 	a.requests = append(a.requests, string(it.request))
 }
 

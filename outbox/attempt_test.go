@@ -68,7 +68,7 @@ func TestPurchase(t *testing.T) {
 			require.Equal(t, string(label.Encode()), string(a.Body))
 			document, err := b.box.Document(t.Context(), s.CallerID, a.LabelID)
 			require.NoError(t, err)
-			require.Equal(t, "%PDF for "+reference(id), string(document.Content))
+			require.Equal(t, "%PDF for "+reference(s.Parcel), string(document.Content))
 			require.Equal(t, "carrier:fulfilment:"+s.Key, b.carrier.calls[0].CarrierKey)
 			require.Equal(t, s.Shipment, b.carrier.calls[0].Shipment)
 		})

@@ -261,7 +261,7 @@ func readClaimRows(r pgx.Rows, into map[uuid.UUID]claimRow) error {
 			&c.order.parcel.OrderID, &c.order.parcel.ParcelNo, &c.order.parcel.LabelVersion,
 			&c.order.carrier, &c.order.reference, &c.order.requestID, &c.order.request, &c.order.createdAt,
 			&c.keyState, &leaseToken, &leaseEnd, &c.progress.now,
-			&c.loss.recovery, &c.loss.met, &lostSince, &c.progress.renamed,
+			&c.loss.recovery, &c.loss.met, &lostSince,
 		); err != nil {
 			return err
 		}

@@ -81,7 +81,6 @@ type progress struct {
 	lastCallUntil time.Time // the last moment at which a call can have been under way
 	lastLookupAt  time.Time
 	notBefore     time.Time // the carrier asked to be left alone until then
-	renamed       bool      // a lost order may have had another reference
 	now           time.Time
 }
 
@@ -115,8 +114,6 @@ func next(p progress, account string, caps carrier.Capabilities, policy Policy) 
 		return plan{step: callStep, reason: sameKeyRepeat}
 	case caps.Lookup == nil:
 		return plan{step: parkStep, reason: nothingToAsk}
-	case p.renamed:
-		return plan{step: parkStep, reason: referenceIsNew}
 	default:
 		return nextLookup(p, *caps.Lookup, policy)
 	}

@@ -67,16 +67,6 @@ func TestNext(t *testing.T) {
 			time.Hour, blind,
 			plan{step: parkStep, reason: nothingToAsk},
 		},
-		"a lost order may have borne another reference": {
-			progress{state: Pending, calls: 1, openCalls: 1, renamed: true, firstCalledAt: t0},
-			time.Hour, byLookup,
-			plan{step: parkStep, reason: referenceIsNew},
-		},
-		"a lost order bore the same key": {
-			progress{state: Pending, calls: 1, openCalls: 1, renamed: true, withKey: true, firstCalledAt: t0},
-			time.Minute, both,
-			plan{step: callStep, reason: sameKeyRepeat},
-		},
 		"keyed, but the open call bore no key": {
 			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0},
 			time.Minute, keyed,
@@ -103,6 +93,26 @@ func TestNext(t *testing.T) {
 			tt.p.now = t0.Add(tt.at)
 			tt.p.account = orDefault(tt.p.account, "SIM-1")
 			require.Equal(t, tt.want, next(tt.p, "SIM-1", tt.caps, policy))
+		})
+	}
+}
+
+func TestQuietPeriodSeen(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		emptyLookups int
+		after        time.Duration
+		want         bool
+	}{
+		"seen to its end":             {policy.MinLookups - 1, 3 * time.Second, true},
+		"a moment too soon":           {policy.MinLookups - 1, 3*time.Second - 1, false},
+		"one look-up is not enough":   {0, time.Hour, false},
+		"one look-up less than asked": {policy.MinLookups - 2, time.Hour, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := progress{emptyLookups: tt.emptyLookups, lastCallUntil: t0, now: t0.Add(tt.after)}
+			require.Equal(t, tt.want, quietPeriodSeen(p, *byLookup.Lookup, policy))
 		})
 	}
 }

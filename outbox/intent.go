@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"encoding/base32"
+	"encoding/binary"
 	"time"
 
 	"github.com/google/uuid"
@@ -79,7 +80,13 @@ type Intent struct {
 func carrierKey(callerID, key string) string { return "carrier:" + callerID + ":" + key }
 
 // reference is the intent's unique job id as carriers see it: 28 characters of [A-Z0-9], which every
-// carrier's reference field takes, derived from the intent so that nothing can part the two.
-func reference(intentID uuid.UUID) string {
-	return "WB" + base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(intentID[:])
+// carrier's reference field takes. It is the parcel, of which there is ever one intent, and nothing
+// that would be lost with our tables: ordered again after they were restored from a backup, the
+// parcel has the same reference, and is found under it.
+func reference(p Parcel) string {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], uint64(p.OrderID))       //nolint:gosec // G115: positive.
+	binary.BigEndian.PutUint32(b[8:12], uint32(p.ParcelNo))    //nolint:gosec // G115: positive.
+	binary.BigEndian.PutUint32(b[12:], uint32(p.LabelVersion)) //nolint:gosec // G115: positive.
+	return "WB" + base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(b[:])
 }

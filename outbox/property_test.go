@@ -310,8 +310,8 @@ func (w *world) checkEnd(r shown, i history.Intent) {
 
 // checkMoney: at most one charge, known of, and no label without it.
 func (w *world) checkMoney(r shown) {
-	charged, _ := w.carrier.ledger(reference(r.id))
-	require.LessOrEqual(w, len(charged), 1, "L2: %s is charged twice", reference(r.id))
+	charged, _ := w.carrier.ledger(w.reference(r.id))
+	require.LessOrEqual(w, len(charged), 1, "L2: %s is charged twice", w.reference(r.id))
 	require.Equal(w, r.state == Purchased, r.labels == 1, "L3: %s has %d labels", r.state, r.labels)
 	if r.state == Purchased {
 		require.Len(w, charged, 1, "L9: a label that was not charged")
@@ -341,7 +341,7 @@ func (w *world) endWell() {
 	for id, r := range rows {
 		require.True(w, r.state.final(), "L8: %s is %s for ever", id, r.state)
 		labels += r.costCents
-		charged, _ := w.carrier.ledger(reference(id))
+		charged, _ := w.carrier.ledger(w.reference(id))
 		for _, c := range charged {
 			ledger += c.Cost.Cents
 		}

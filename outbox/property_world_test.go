@@ -270,6 +270,9 @@ func (w *world) drop(s *stalled) {
 	}
 }
 
+// reference is what the carrier knows an intent's parcel by.
+func (w *world) reference(id uuid.UUID) string { return reference(w.orders[id.String()].Parcel) }
+
 // mayStillBuy tells whether a call is under way, or a process sleeps before its send: a person who
 // asked the carrier would not be told for certain.
 func (w *world) mayStillBuy(id uuid.UUID) bool {
@@ -278,14 +281,14 @@ func (w *world) mayStillBuy(id uuid.UUID) bool {
 			return true
 		}
 	}
-	_, underWay := w.carrier.ledger(reference(id))
+	_, underWay := w.carrier.ledger(w.reference(id))
 	return underWay
 }
 
 // settle is a person who asked the carrier: what was bought is bought, else it is tried again or not.
 func (w *world) settle(id uuid.UUID, tryAgain bool) error {
 	decision := Settlement{IntentID: id, Actor: "ops", Why: "the carrier was asked", Verdict: VerdictGiveUp}
-	charged, _ := w.carrier.ledger(reference(id))
+	charged, _ := w.carrier.ledger(w.reference(id))
 	switch {
 	case len(charged) > 0:
 		decision.Verdict, decision.Account, decision.Label = VerdictBought, w.carrier.Account(), &charged[0]
@@ -294,7 +297,7 @@ func (w *world) settle(id uuid.UUID, tryAgain bool) error {
 	}
 	err := w.box.Settle(w.ctx, decision)
 	if err == nil {
-		w.carrier.forgive(reference(id))
+		w.carrier.forgive(w.reference(id))
 	}
 	return err
 }

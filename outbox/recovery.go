@@ -15,19 +15,16 @@ import (
 // A database that was restored from a backup has lost what happened since: orders, calls, labels. The
 // carrier has not. Until a recovery has seen to it, a call that we would take for an intent's first
 // may be its second. So while one concerns an intent, its first claim counts a call that may have been
-// made and was lost, as open as any: the rules for open calls do the rest. A keyed carrier is called
-// with the same key. A lookup carrier is asked, through a whole quiet period. For a blind carrier a
-// person decides.
+// made and was lost, as open as any: the rules for open calls do the rest. A carrier with a look-up is
+// asked, through a whole quiet period. One that honours a key alone is called with the same key. For a
+// blind carrier a person decides.
 //
-// Of an intent that was ordered after the loss, the reference is new: if it repeats an order that was
-// lost, the carrier knows that under another one, and finding nothing under this proves nothing. Only
-// the key is the same again. Without one that the carrier honours, a person decides.
+// That goes for what the backup holds, and for what is ordered while the recovery is open: it may
+// repeat an order that was lost. Key and reference are made of what is ordered, so that they are the
+// same again.
 
-// The reasons that a restore brings with it.
-const (
-	lostWithRestore Reason = "lost_with_restore" // a call that may have been made since the backup
-	referenceIsNew  Reason = "reference_is_new"  // a lost order bore another reference
-)
+// lostWithRestore is the reason of a call that may have been made since the backup.
+const lostWithRestore Reason = "lost_with_restore"
 
 // ErrNoRecovery means that no recovery is open; ErrRecovering that one is already.
 var (
@@ -96,15 +93,13 @@ type loss struct {
 // unmet is true if a call may have been lost that nobody has reckoned with yet.
 func (l loss) unmet() bool { return l.recovery > l.met }
 
-// lossColumns and lossJoin read a loss, and whether the intent's reference is newer than the loss.
+// lossColumns and lossJoin read a loss.
 const (
-	lossColumns = `coalesce(loss.recovery_id, 0), coalesce(i.recovery_id, 0), loss.since, coalesce(loss.renamed, false)`
+	lossColumns = `coalesce(loss.recovery_id, 0), coalesce(i.recovery_id, 0), loss.since`
 
 	lossJoin = `
 		CROSS JOIN LATERAL (
-			SELECT
-				max(r.recovery_id) AS recovery_id, min(r.lost_since) AS since,
-				bool_or(i.created_at > r.lost_since) AS renamed
+			SELECT max(r.recovery_id) AS recovery_id, min(r.lost_since) AS since
 			FROM recoveries AS r
 			WHERE i.created_at < coalesce(r.ended_at, 'infinity')
 		) AS loss`
@@ -113,7 +108,8 @@ const (
 // withLostCall counts a call that may have been made after the backup, under the configuration of
 // today: like a call under the lease that ends at leaseEnd, whose worker may still be at it.
 func (p progress) withLostCall(since, leaseEnd time.Time, account string, caps carrier.Capabilities) progress {
-	p.withKey = caps.Key != nil && (p.openCalls == 0 || p.withKey)
+	// The parcel may have been ordered under another key than this: the reference is the better proof.
+	p.withKey = caps.Key != nil && caps.Lookup == nil && (p.openCalls == 0 || p.withKey)
 	if p.openCalls == 0 {
 		p.account = account
 	}

@@ -148,7 +148,7 @@ func TestRecovery(t *testing.T) {
 	})
 }
 
-// TestRecoveryOfLostOrders: what was ordered after the backup comes again, under another reference.
+// TestRecoveryOfLostOrders: what was ordered after the backup comes again, as another intent.
 func TestRecoveryOfLostOrders(t *testing.T) {
 	t.Parallel()
 	again := func(t *testing.T, caps carrier.Capabilities) (*testBundle, uuid.UUID) {
@@ -173,27 +173,49 @@ func TestRecoveryOfLostOrders(t *testing.T) {
 		require.Equal(t, 1, b.carrier.charges())
 	})
 
-	for name, caps := range map[string]carrier.Capabilities{"Lookup": byLookup, "Blind": blind} {
-		t.Run(name+"IsLeftToAPerson", func(t *testing.T) {
+	for name, caps := range map[string]carrier.Capabilities{"Lookup": byLookup, "KeyedWithLookup": both} {
+		t.Run(name+"FindsTheLabel", func(t *testing.T) {
 			t.Parallel()
 			b, id := again(t, caps)
-			require.Equal(t, InDoubt, b.row(id).State)
-			require.Equal(t, SettledByPerson, b.row(id).SettledBy)
-			require.Equal(t, 1, b.carrier.charges())
-
-			// The end of the recovery frees nothing that was ordered during it ...
-			waiting, err := b.box.EndRecovery(t.Context(), "ops", "a test")
-			require.NoError(t, err)
-			require.Equal(t, 1, waiting)
-			require.NoError(t, b.work(id))
-			require.Equal(t, 1, b.carrier.charges())
-
-			// ... and what is ordered after it is bought as ever.
-			_, next := b.accepted()
-			require.NoError(t, b.work(next))
-			require.Equal(t, Purchased, b.row(next).State)
+			require.Equal(t, Purchased, b.row(id).State)
+			require.Equal(t, 1, b.carrier.callCount())
 		})
 	}
+
+	// What forbade a parcel its second key was lost too.
+	t.Run("AnotherKeyFindsTheLabel", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, both)
+		since := b.clock()
+		s, lost := b.accepted()
+		require.NoError(t, b.work(lost))
+		b.lose(lost)
+		b.recover(since)
+		s.Key += ":again"
+		id := b.accept(s).IntentID
+		b.workUntilSettled(id)
+		require.Equal(t, Purchased, b.row(id).State)
+		require.Equal(t, 1, b.carrier.callCount())
+	})
+
+	t.Run("BlindIsLeftToAPerson", func(t *testing.T) {
+		t.Parallel()
+		b, id := again(t, blind)
+		require.Equal(t, InDoubt, b.row(id).State)
+		require.Equal(t, SettledByPerson, b.row(id).SettledBy)
+
+		// The end of the recovery frees nothing that was ordered during it ...
+		waiting, err := b.box.EndRecovery(t.Context(), "ops", "a test")
+		require.NoError(t, err)
+		require.Equal(t, 1, waiting)
+		require.NoError(t, b.work(id))
+		require.Equal(t, 1, b.carrier.callCount())
+
+		// ... and what is ordered after it is bought as ever.
+		_, next := b.accepted()
+		require.NoError(t, b.work(next))
+		require.Equal(t, Purchased, b.row(next).State)
+	})
 
 	// What was ordered during the recovery and reaches its turn only after its end is no less doubtful.
 	t.Run("FirstClaimedAfterTheEnd", func(t *testing.T) {

@@ -113,12 +113,12 @@ func TestTwoLabelsUnderOneReference(t *testing.T) {
 	t.Parallel()
 	b := setup(t, byLookup)
 	b.carrier.will(reply{charge: true, answer: unknown})
-	_, id := b.accepted()
+	s, id := b.accepted()
 	requireSnooze(t, b.work(id))
 	b.carrier.mu.Lock()
-	second := b.carrier.sold[reference(id)][0]
+	second := b.carrier.sold[reference(s.Parcel)][0]
 	second.ID, second.TrackingNo = "L-again", "GRD-again"
-	b.carrier.sold[reference(id)] = append(b.carrier.sold[reference(id)], second)
+	b.carrier.sold[second.Reference] = append(b.carrier.sold[second.Reference], second)
 	b.carrier.mu.Unlock()
 	require.NoError(t, b.work(id))
 	require.Equal(t, Purchased, b.row(id).State)
