@@ -88,7 +88,14 @@ func (r *replicated) failOver() {
 	r.proxy.Stop()
 	r.primary.Stop(pgcluster.Immediate)
 	require.NoError(r.t, r.standby.Promote(r.t.Context()))
-	r.proxy.Upstream = addressOf(r.standby)
+	r.switchTo(r.standby)
+}
+
+// switchTo leads the service to another server.
+func (r *replicated) switchTo(c *pgcluster.Cluster) {
+	r.t.Helper()
+	r.proxy.Stop()
+	r.proxy.Upstream = addressOf(c)
 	require.NoError(r.t, r.proxy.Start())
 }
 
