@@ -27,7 +27,7 @@ VULNDB := $(CACHE)/vulndb-$(VULNDB_VERSION)
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z\/-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: build ## Show, in half a minute, that a label is bought once although everything fails
@@ -73,8 +73,15 @@ mutants: bin/dev ## Plant every bug of internal/mutants in turn, and see that it
 		-args -plant -mutants='$(MUTANTS)'
 
 .PHONY: postgres-faults
-postgres-faults: bin/dev ## A full disk, flushes that fail or take long (5 minutes; as root, else without the disk)
-	bin/dev postgres -- go test -tags postgresfaults -timeout 15m -count=1 -run 'TestFlush|TestDiskFull' $(TESTFLAGS) ./e2e
+postgres-faults: bin/dev ## A full disk, flushes that fail or take long, an old backup (5 minutes; as root, else without the disk)
+	bin/dev postgres -- go test -tags postgresfaults -timeout 15m -count=1 -run 'TestFlush|TestDiskFull|TestRestore' $(TESTFLAGS) ./e2e
+
+# How long make fuzz stays with each target.
+FUZZTIME ?= 20s
+
+.PHONY: fuzz
+fuzz: ## Feed every parser what no caller or carrier should send, FUZZTIME each
+	FUZZTIME=$(FUZZTIME) scripts/fuzz
 
 .PHONY: verify
 verify: vet lint tidy test ## Everything that must pass before a change is handed in

@@ -83,8 +83,8 @@ func TestNext(t *testing.T) {
 			plan{step: waitStep, reason: askedToWait, delay: 59 * time.Second},
 		},
 		"look-up looks at once":       {looked(0, 0, 0), 0, byLookup, plan{step: lookupStep, reason: lookUpFirst}},
-		"look-up waits between looks": {looked(1, 0, 0), 400 * time.Millisecond, byLookup, plan{step: waitStep, reason: lookUpLater, delay: 600 * time.Millisecond}},
-		"look-up looks again":         {looked(2, 0, time.Second), 2 * time.Second, byLookup, plan{step: lookupStep, reason: lookUpFirst}},
+		"look-up waits between looks": {looked(1, 0, 0), 400 * time.Millisecond, byLookup, plan{step: waitStep, reason: lookUpLater, delay: 1100 * time.Millisecond}},
+		"look-up looks again":         {looked(2, 0, time.Second), 2500 * time.Millisecond, byLookup, plan{step: lookupStep, reason: lookUpFirst}},
 		"never a call without a look": {looked(9, 0, time.Hour), 2 * time.Hour, byLookup, plan{step: lookupStep, reason: lookUpFirst}},
 	}
 	for name, tt := range tests {
@@ -113,6 +113,40 @@ func TestQuietPeriodSeen(t *testing.T) {
 			t.Parallel()
 			p := progress{emptyLookups: tt.emptyLookups, lastCallUntil: t0, now: t0.Add(tt.after)}
 			require.Equal(t, tt.want, quietPeriodSeen(p, *byLookup.Lookup, policy))
+		})
+	}
+}
+
+// TestQuietPeriodOverAJumpOfTheClock: the database's clock jumps ahead after the call, by any amount,
+// so that every look-up finds the quiet period to be over. The look-ups still take the whole of it.
+func TestQuietPeriodOverAJumpOfTheClock(t *testing.T) {
+	t.Parallel()
+	for name, jump := range map[string]time.Duration{"None": 0, "APart": time.Second, "Hours": 5 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lookup := carrier.Lookup{Processing: 20 * time.Second, Lag: 10 * time.Second}
+			caps := carrier.Capabilities{Lookup: &lookup}
+			policy := Policy{}.withDefaults()
+			p := progress{
+				state: InDoubt, calls: 1, openCalls: 1, account: "SIM-1",
+				firstCalledAt: t0, lastCallUntil: t0, now: t0.Add(jump),
+			}
+			took := time.Duration(0)
+			for {
+				step := next(p, "SIM-1", caps, policy)
+				if step.step == waitStep {
+					took += step.delay
+					p.now = p.now.Add(step.delay)
+					continue
+				}
+				require.Equal(t, lookupStep, step.step)
+				if quietPeriodSeen(p, lookup, policy) {
+					break
+				}
+				p.emptyLookups++
+				p.lastLookupAt = p.now
+			}
+			require.GreaterOrEqual(t, took, lookup.QuietPeriod())
 		})
 	}
 }

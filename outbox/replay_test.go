@@ -52,6 +52,20 @@ func TestLateRepeat(t *testing.T) {
 	}
 }
 
+// The key names its intent for ever: purged, it does not become free for another parcel.
+func TestLateRepeatForAnotherParcel(t *testing.T) {
+	t.Parallel()
+	b := setup(t, keyed)
+	s, id := b.accepted()
+	b.workUntilSettled(id)
+	b.purge()
+	other := submission()
+	other.Key = s.Key
+	require.Equal(t, Answer{Kind: KeyReused, IntentID: id}, b.accept(other))
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM label_intents`))
+	require.Zero(t, b.count(`SELECT count(*) FROM idempotency_keys`))
+}
+
 func TestLookup(t *testing.T) {
 	t.Parallel()
 	b := setup(t, keyed)

@@ -1,0 +1,337 @@
+package mutants_test
+
+// mutant is one planted bug.
+type mutant struct {
+	name string
+
+	// file is relative to the module; each edit's old text must stand in it exactly once.
+	file  string
+	edits []edit
+
+	// pkg and red are the test that must fail: the narrowest that has to know.
+	pkg, red string
+
+	why string
+}
+
+type edit struct{ old, new string }
+
+// one is the usual mutant's single edit.
+func one(before, after string) []edit { return []edit{{before, after}} }
+
+// table is grouped by the step of an intent's life that is broken.
+var table = []mutant{
+	// Accept.
+	{
+		"job outside of the transaction", "outbox/accept.go",
+		one(`o.ring(ctx, tx, jobs); err`,
+			`o.inTx(ctx, "bell", func(ctx context.Context, tx pgx.Tx) error { return o.ring(ctx, tx, jobs) }); err`),
+		"./outbox", "TestLostCommit/AcceptWithoutPatience/Applied",
+		"a job without an intent, or an intent without a job",
+	},
+	{
+		"answer before COMMIT", "outbox/accept.go",
+		[]edit{
+			{`	err := o.inTx(ctx, "accept", func(`, `	early := make(chan error, 2)
+	go func() { early <- o.inTx(ctx, "accept", func(`},
+			{`		answers, err = o.accept(ctx, tx, items)
+		return err
+	})
+	return answers, err
+`, `		if answers, err = o.accept(ctx, tx, items); err == nil {
+			early <- nil
+		}
+		return err
+	}) }()
+	return answers, <-early
+`},
+		},
+		"./outbox", "TestLostCommit/AcceptWithoutPatience/NotApplied",
+		"an answer given must stay true after any crash",
+	},
+	{
+		"an unknown COMMIT is called a refusal", "outbox/accept.go",
+		one(`	case errors.Is(err, groupcommit.ErrClosed):`,
+			`	case errors.Is(err, ErrUnavailable):
+		return Answer{}, ErrOverloaded
+	case errors.Is(err, groupcommit.ErrClosed):`),
+		"./outbox", "TestLostCommit/AcceptWithoutPatience/Applied",
+		`"nothing was stored, safe to retry" is not known after a COMMIT whose reply was lost`,
+	},
+	{
+		"a lost COMMIT is not run again", "outbox/tx.go",
+		one(`return !errors.Is(err, errBroken)`, `return pgconn.SafeToRetry(err)`),
+		"./outbox", "TestLostCommit/Accept/Applied",
+		"the driver knows what it sent, not what the server did",
+	},
+	{
+		"a refusal keeps the key", "outbox/accept.go",
+		one(`if !accepted[it.intentID] {
+			callers, keys`, `if false {
+			callers, keys`),
+		"./outbox", "TestAccept/AnotherKeyForTheParcelIsRefusedAndLeavesNothing",
+		"a refusal has no effect",
+	},
+	{
+		"parcels are locked in any order", "outbox/accept.go",
+		one(`		ORDER BY order_id, parcel_no, label_version
+`, ``),
+		"./outbox", "TestAcceptConcurrently/OppositeOrdersDoNotDeadlock",
+		"two batches that hold each other's next parcel deadlock",
+	},
+	{
+		"no unique parcel", "migrations/0002_create_outbox.sql",
+		one(`    CONSTRAINT label_intents_parcel UNIQUE (order_id, parcel_no, label_version),
+`, ``),
+		"./outbox", "TestAcceptConcurrently/SixtyFourKeysForOneParcelAreOneIntent",
+		"a check before an insert is no constraint",
+	},
+	{
+		"no unique key", "migrations/0002_create_outbox.sql",
+		one(`    CONSTRAINT label_intents_caller_key UNIQUE (caller_id, idem_key),
+`, ``),
+		"./outbox", "TestLateRepeatForAnotherParcel",
+		"a purged key must never buy a second label",
+	},
+	{
+		"answers of a batch are mixed up", "internal/groupcommit/batcher.go",
+		one(`value: values[i]`, `value: values[len(batch)-1-i]`),
+		"./internal/groupcommit", "TestBatcher/QueuedItemsShareOneFlushAndGetTheirOwnResult",
+		"whoever shares a transaction must not get another caller's answer",
+	},
+
+	// Fingerprints and replays.
+	{
+		"late repeat without a look at the body", "outbox/replay.go",
+		one(`	case !sameBody:
+`, `	case !sameBody && s.keyPresent:
+`),
+		"./outbox", "TestLateRepeat/PurchasedGetsTheSameBytesAndBuysNothing",
+		"the fingerprint counts on every path",
+	},
+	{
+		"another caller gets the answer", "outbox/replay.go",
+		one(`	case !sameCaller:
+`, `	case !sameCaller && !sameBody:
+`),
+		"./outbox", "TestAccept/AnotherKeyForTheParcelIsRefusedAndLeavesNothing",
+		"nothing crosses callers",
+	},
+	{
+		"reads forget the caller", "outbox/read.go",
+		one(`WHERE i.caller_id = $1 AND i.intent_id = $2`, `WHERE $1 <> '' AND i.intent_id = $2`),
+		"./outbox", "TestReadsAreTheCallersOwn",
+		"nothing crosses callers",
+	},
+	{
+		"the fingerprint forgets a member", "cmd/api/fingerprint.go",
+		one(`		LabelFormat:  valueOr(r.LabelFormat, string(defaultLabelFormat)),
+`, `		LabelFormat:  string(defaultLabelFormat),
+`),
+		"./cmd/api", "TestFingerprintSeesEveryMember",
+		"another body would get the first one's answer",
+	},
+	{
+		"a started key is purged", "outbox/sweep.go",
+		[]edit{
+			{`WHERE state = 'completed' AND expires_at < now()`,
+				`WHERE coalesce(expires_at, created_at + interval '1 day') < now()`},
+			{`AND k.state = 'completed' AND k.expires_at < now()`, ``},
+		},
+		"./outbox", "TestSweepKeys/NeverAStartedKeyHoweverOld",
+		"its intent may still buy",
+	},
+
+	// Claim and call.
+	{
+		"a live lease is ignored", "outbox/claim.go",
+		one(`AND (k.locked_until IS NULL OR k.locked_until <= clock_timestamp() OR k.lease_token = t.lease_token)`, ``),
+		"./outbox", "TestOneLeaseAtATime",
+		"two attempts would call at once",
+	},
+	{
+		"leases by the process's clock", "outbox/claim.go",
+		one("locked_until = clock_timestamp() + make_interval(secs => t.lease)",
+			"locked_until = to_timestamp(` + fmt.Sprint(o.cfg.Now().Unix()) + `) + make_interval(secs => t.lease)"),
+		"./outbox", "TestLeasesAreMeasuredByTheDatabase",
+		"a process whose clock is slow would hold a lease that nobody respects",
+	},
+	{
+		"the call is not on record before it is sent", "outbox/claim.go",
+		one(`		j.call(c, it, row.leaseEnd)
+`, `		j.attempt(c)
+`),
+		"./outbox", "TestTakeover/Blind/Charged=yes",
+		"a process that dies in the call would leave no doubt behind",
+	},
+	{
+		"the lease's end is not looked at before the send", "outbox/attempt.go",
+		one(`remaining < a.account.Timeout+margin(a.outbox.leaseOf(a.order.carrier))`, `remaining < -1<<62`),
+		"./outbox", "TestCallIsNotBegunWithoutRoomInTheLease",
+		"the call would outlive its lease",
+	},
+	{
+		"two callers' equal keys are one at the carrier", "outbox/intent.go",
+		one(`"carrier:" + callerID + ":" + key`, `"carrier:" + key`),
+		"./outbox", "TestAccept/EqualKeysOfTwoCallersAreTwoIntents",
+		"the second caller would get the first one's label",
+	},
+	{
+		"net/http may send the order again", "carrier/sim/buy.go",
+		[]edit{
+			{`	req.GetBody = nil
+`, `	req.GetBody = func() (io.ReadCloser, error) { return newSealedBody(order), nil }
+`},
+			{`	"errors"
+`, `	"errors"
+	"io"
+`},
+		},
+		"./carrier/sim", "TestConformance/keyed/DyingConnectionIsNotTriedAgain",
+		"a POST with an Idempotency-Key is repeated when a reused connection dies",
+	},
+	{
+		"redirects are followed", "carrier/sim/sim.go",
+		one(`		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+`, ``),
+		"./carrier/sim", "TestConformance/keyed/RedirectTakesNothingElsewhere",
+		"a 307 posts order and secret to another host",
+	},
+
+	// What an answer proves.
+	{
+		"a truncated answer is a success", "carrier/sim/label.go",
+		one(`!a.whole || !a.isJSON() || json.Unmarshal(a.body, &w)`, `!a.isJSON() || json.Unmarshal(a.body, &w)`),
+		"./carrier/sim", "FuzzAnswer",
+		"what did not come whole may have meant something else",
+	},
+	{
+		"a lost answer was never sent", "carrier/sim/buy.go",
+		one(`if body.Seal() {`, `if body.Seal() || ctx.Err() == nil {`),
+		"./carrier/sim", "TestConformance/blind/DyingConnectionIsNotTriedAgain",
+		"an error is no proof that nothing was bought",
+	},
+	{
+		"a refusal after an unknown is final", "outbox/conclude.go",
+		one(`	if before.openCalls == 0 {
+		return conclusion{state: Rejected`, `	if before.openCalls >= 0 {
+		return conclusion{state: Rejected`),
+		"./outbox", "TestUnknownOutcome/KeyedRefusalAfterAnUnknownWithoutLookupWaitsForAPerson",
+		"it says nothing of the earlier call",
+	},
+	{
+		"unknown is filed as failed", "outbox/conclude.go",
+		one(`	case before.spent()+1 >= policy.MaxCalls:
+		return doubt(caps, attemptsSpent)`, `	case before.spent()+1 >= policy.MaxCalls:
+		return conclusion{state: Failed, reason: attemptsSpent, follow: stop}`),
+		"./outbox", "TestConcludeCall/unknown,_keyed,_spent",
+		"the label may exist",
+	},
+
+	// What follows an unknown.
+	{
+		"blind resend", "outbox/decide.go",
+		one(`	case caps.Lookup == nil:
+		return plan{step: parkStep, reason: nothingToAsk}`, `	case caps.Lookup == nil:
+		return plan{step: callStep, reason: sameKeyRepeat}`),
+		"./outbox", "TestTakeover/Blind/Charged=yes",
+		"nobody can tell a repeat from an order",
+	},
+	{
+		"the key's window is for ever", "carrier/carrier.go",
+		one(`keyAge < c.Key.Window-c.Key.Margin`, `keyAge >= 0`),
+		"./outbox", "TestUnknownOutcome/KeyedPastItsWindowIsNeverCalledAgain",
+		"a carrier that has forgotten the key sells again",
+	},
+	{
+		"the quiet period is not waited for", "outbox/decide.go",
+		one(` &&
+		p.now.Sub(p.lastCallUntil) >= lookup.QuietPeriod()`, ``),
+		"./outbox", "TestTakeoverWaitsForASleeper",
+		"what is under way cannot be found yet",
+	},
+	{
+		"the quiet period without the lag", "carrier/carrier.go",
+		one(`return l.Processing + l.Lag`, `return l.Processing`),
+		"./outbox", "TestUnknownOutcome/LookupCallsAgainOnlyAfterTheQuietPeriod",
+		"what was bought a moment ago is not shown yet",
+	},
+	{
+		"one empty look-up proves absence", "outbox/decide.go",
+		one(`	return p.emptyLookups+1 >= policy.MinLookups &&
+		p.now`, `	return p.now`),
+		"./outbox", "TestQuietPeriodSeen/one_look-up_is_not_enough",
+		"an index may forget for a moment",
+	},
+	{
+		"a refusal ends a sleeper's call", "outbox/write.go",
+		one(`WHEN t.called AND i.open_calls <= 1 THEN`, `WHEN t.called THEN`),
+		"./outbox", "TestARefusalDoesNotEndASleepersCall",
+		"the sleeper may send after the look-ups",
+	},
+	{
+		"whatever bears the reference is adopted", "outbox/conclude.go",
+		one(`		case !matches(ship, ref, label):
+			reason = lookupFoundOther
+`, ``),
+		"./outbox", "TestConcludeLookup/another_weight",
+		"references are not unique everywhere",
+	},
+
+	// Complete, settle, reconcile.
+	{
+		"completion without the lease token", "outbox/complete.go",
+		one("o.fence(ctx, tx, items, `k.lease_token = t.token`)", "o.fence(ctx, tx, items, `true`)"),
+		"./outbox", "TestLostLease/WritesNothingButEvidence",
+		"an attempt that was overtaken would conclude for its successor",
+	},
+	{
+		"label in a second transaction", "outbox/complete.go",
+		one(`	if err := w.run(ctx, tx); err != nil {
+		return nil, err
+	}
+	if err := fault`, `	labels := write{labels: w.labels, documents: w.documents}
+	if err := o.inTx(ctx, "label", func(ctx context.Context, tx pgx.Tx) error { return labels.run(ctx, tx) }); err != nil {
+		return nil, err
+	}
+	w.labels, w.documents = labelRows{}, documentRows{}
+	if err := w.run(ctx, tx); err != nil {
+		return nil, err
+	}
+	if err := fault`),
+		"./outbox", "TestLostCommit/Complete/Applied",
+		"a label without its key, or a completed key without its label",
+	},
+	{
+		"a late label overrides a live lease", "outbox/complete.go",
+		one("`(k.lease_token IS NULL OR k.locked_until <= clock_timestamp())`", "`true`"),
+		"./outbox", "TestLateBoughtLeavesAHolderAlone",
+		"the holder would conclude an intent that is final",
+	},
+	{
+		"settled while a look-up may decide", "outbox/settle.go",
+		one(`i.state = 'in_doubt' AND i.settled_by = 'person'`, `i.state = 'in_doubt'`),
+		"./outbox", "TestSettle/IsRefusedWhileAJobCanDecide",
+		"a person's guess would overtake the carrier's answer",
+	},
+	{
+		"lost jobs are not rung again", "outbox/ring.go",
+		one(`AND alive.intent_id IS NULL`, `AND false`),
+		"./outbox", "TestRing/EveryUnfinishedIntentGetsALostJobBack",
+		"an intent whose job is lost would wait for ever",
+	},
+	{
+		"the tracking number is the only match", "reconcile/match.go",
+		[]edit{
+			{`	why := SameTracking
+	candidates := among(labels, func(l Label) bool { return l.Account == c.Account })
+`, `	why := SameTracking
+	candidates := among(labels, func(Label) bool { return true })
+`},
+			{`	candidates = r.within(labels, candidates, c.Date(), lateDays)
+`, ``},
+		},
+		"./reconcile", "TestJudge/NumberUsedAgainYearsLater",
+		"carriers use numbers again",
+	},
+}
