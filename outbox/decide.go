@@ -36,9 +36,11 @@ func (p Policy) withDefaults() Policy {
 	return p
 }
 
-// spacing is the time between two look-ups of one quiet period.
+// spacing is the time between two look-ups of one quiet period: as many as are asked for take the whole
+// of it. So it is waited for even if the database's clock has jumped ahead since the call and says that
+// it is long over.
 func (p Policy) spacing(l carrier.Lookup) time.Duration {
-	return max(p.MinSpacing, l.QuietPeriod()/time.Duration(p.MinLookups))
+	return max(p.MinSpacing, l.QuietPeriod()/time.Duration(max(1, p.MinLookups-1)))
 }
 
 // Reason names why a step was taken or an attempt ended as it did. It is in the evidence and the log.
