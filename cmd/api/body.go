@@ -53,7 +53,7 @@ func (a *api) readBody(w http.ResponseWriter, r *request) ([]byte, error) {
 	case err != nil:
 		w.Header().Set("Connection", "close")
 		// A body that was cut off says nothing about the one that was meant.
-		return nil, refuse(problem.RequestTimeout, "The body ended before its announced length.").because(err)
+		return nil, refuse(problem.RequestTimeout, "The body did not arrive whole: it was cut off, or its chunks cannot be read.").because(err)
 	}
 	// The deadline was the body's: a request that waits for its label has longer.
 	if err := control.SetReadDeadline(time.Time{}); err != nil {

@@ -40,10 +40,13 @@ func (f *faults) add(pointer, detail string) {
 			return
 		}
 	}
-	if len(*f) < maxFaults {
+	if !f.full() {
 		*f = append(*f, carrier.FieldError{Pointer: pointer, Detail: detail})
 	}
 }
+
+// full is true once nothing more is noted.
+func (f *faults) full() bool { return len(*f) >= maxFaults }
 
 // decodeStrict reads a body into a request type. What is no JSON is an error (malformed_json); what
 // is JSON of another shape ends in faults, all of them: unknown members, nulls, wrong types,

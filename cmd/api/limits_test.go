@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -25,14 +26,10 @@ func (b *testBundle) raw(t *testing.T, text string, answers int) []answer {
 // exchange is raw; halfClosed ends the client's half of the connection when all is sent.
 func (b *testBundle) exchange(t *testing.T, text string, answers int, halfClosed bool) []answer {
 	t.Helper()
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(t.Context(), "tcp", b.server.Listener.Addr().String())
-	require.NoError(t, err)
-	defer func() { _ = conn.Close() }() // the server may have closed it
-	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	conn := b.dial(t)
 	_, _ = io.WriteString(conn, text) // the server may close before it has read everything
 	if halfClosed {
-		require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+		require.NoError(t, conn.CloseWrite())
 	}
 	reader := bufio.NewReader(conn)
 	var got []answer
@@ -47,6 +44,28 @@ func (b *testBundle) exchange(t *testing.T, text string, answers int, halfClosed
 		got = append(got, answer{response.StatusCode, response.Header, string(body)})
 	}
 	return got
+}
+
+// dial opens a connection that ends with the test, and with a test that hangs.
+func (b *testBundle) dial(t *testing.T) *net.TCPConn {
+	t.Helper()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(t.Context(), "tcp", b.server.Listener.Addr().String())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() }) // the server may have closed it
+	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	return conn.(*net.TCPConn)
+}
+
+// serveWith is the same API behind a server with other settings.
+func (b *testBundle) serveWith(t *testing.T, change func(*http.Server)) *testBundle {
+	t.Helper()
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = b.api.mainServer()
+	change(server.Config)
+	server.Start()
+	t.Cleanup(server.Close)
+	return &testBundle{api: b.api, pool: b.pool, server: server, key: b.key, other: b.other}
 }
 
 func (b *testBundle) head(o order, lines ...string) string {

@@ -1,10 +1,8 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json/jsontext"
-	"encoding/json/v2"
-	"maps"
-	"slices"
 
 	"waybill/carrier"
 	"waybill/outbox"
@@ -69,13 +67,17 @@ func addUnknown(found *faults, at jsontext.Pointer, members jsontext.Value) {
 	if len(members) == 0 {
 		return
 	}
-	var named map[string]jsontext.Value
-	if err := json.Unmarshal(members, &named); err != nil {
-		found.add(string(at), "has members that are not known")
-		return
+	dec := jsontext.NewDecoder(bytes.NewReader(members))
+	_, err := dec.ReadToken() // the brace
+	for err == nil && dec.PeekKind() == '"' && !found.full() {
+		var name jsontext.Token
+		if name, err = dec.ReadToken(); err == nil {
+			found.add(string(at.AppendToken(name.String())), "is not a member of this object; see the documentation")
+			err = dec.SkipValue()
+		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(named)) {
-		found.add(string(at.AppendToken(name)), "is not a member of this object; see the documentation")
+	if err != nil {
+		found.add(string(at), "has members that are not known")
 	}
 }
 

@@ -90,6 +90,7 @@ func (a *api) serve(route string, h handler) http.Handler {
 		w := &response{ResponseWriter: rw}
 		r := &request{Request: hr, id: requestID(hr.Header)}
 		setHeaders(w.Header(), r.id)
+		closeAfterAmbiguity(w.Header(), hr)
 
 		var refused *refusal
 		if err := a.guarded(h, w, r); err != nil {
@@ -153,6 +154,16 @@ func setHeaders(h http.Header, id string) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+}
+
+// closeAfterAmbiguity ends a connection after a request whose end a proxy in front may have seen
+// elsewhere. Of chunks beside a Content-Length, and of chunks in HTTP/1.0, net/http takes one and
+// tells nobody of the other; what follows on the connection could then be somebody's smuggled request
+// (RFC 9112, section 6.1). Clients that send chunks are few, and pay a handshake.
+func closeAfterAmbiguity(h http.Header, r *http.Request) {
+	if len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1) {
+		h.Set("Connection", "close")
+	}
 }
 
 // requestID takes the client's id if it can stand in a log, else makes one.
