@@ -1,11 +1,8 @@
 package sim
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -131,39 +128,4 @@ func TestReadLabels(t *testing.T) {
 			require.Len(t, labels, tt.want)
 		})
 	}
-}
-
-// FuzzAnswer holds that nothing but a full valid answer is bought.
-func FuzzAnswer(f *testing.F) {
-	f.Add(201, "application/json", []byte(goodLabel), true)
-	f.Add(201, "application/json", []byte(goodLabel), false)
-	f.Add(201, "text/html", []byte(goodLabel), true)
-	f.Add(422, "application/json", []byte(`{"code": "no", "message": "No."}`), true)
-	f.Add(500, "", []byte(nil), true)
-	f.Fuzz(func(t *testing.T, status int, contentType string, body []byte, whole bool) {
-		a := jsonAnswer(status, string(body))
-		a.header.Set("Content-Type", contentType)
-		a.whole = whole
-		p := goodPurchase()
-
-		r := judge(p, "USD", a)
-
-		for _, text := range []string{r.Code, r.Message} {
-			require.True(t, utf8.ValidString(text))
-			require.False(t, strings.ContainsFunc(text, unicode.IsControl))
-			require.LessOrEqual(t, len(text), 300)
-		}
-		if r.Outcome != carrier.Bought {
-			require.NotEmpty(t, r.Code)
-			return
-		}
-		require.Equal(t, 201, status)
-		require.True(t, whole)
-		require.True(t, json.Valid(body))
-		require.Equal(t, p.Reference, r.Label.Reference)
-		require.NotEmpty(t, r.Label.TrackingNo)
-		require.Equal(t, "USD", r.Label.Cost.Currency)
-		require.LessOrEqual(t, r.Label.Cost.Cents, *p.Shipment.MaxCostCents)
-		require.GreaterOrEqual(t, r.Label.Cost.Cents, int64(0))
-	})
 }

@@ -183,6 +183,9 @@ func TestFaultsAreBounded(t *testing.T) {
 	}
 }
 
+// maxAnswer bounds a refusal: fifty faults whose pointers are all escapes, and room for the rest.
+const maxAnswer = maxFaults*(6*maxPointer+200) + 1000
+
 // FuzzDecode looks for bodies that break the decoder, and for requests whose meaning the fingerprint
 // does not keep.
 func FuzzDecode(f *testing.F) {
@@ -207,6 +210,12 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("a member is named twice: %v", slices.Sorted(maps.Keys(pointers)))
 		}
 		if len(found) > 0 {
+			// What is echoed of the caller's own names can be said.
+			document := problem.New(problem.InvalidRequest, "")
+			document.Errors = found
+			if text := document.Encode(); len(text) > maxAnswer {
+				t.Fatalf("a refusal of %d bytes", len(text))
+			}
 			return
 		}
 		// The same request, decoded again from its canonical form, is the same request.
