@@ -85,7 +85,7 @@ func (m *player) begin() (*life, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()                                   // it was only read
 	cmd := exec.Command(filepath.Join(m.binaries, m.program), m.args...) //nolint:noctx // It is stopped by signals, as in production.
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + m.dir}, m.env...)
 	cmd.SysProcAttr = processAttributes()
@@ -234,12 +234,12 @@ func (l *life) lines(each func(text string) bool) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	reader := bufio.NewReader(f)
 	for {
 		text, err := reader.ReadString('\n')
 		if err != nil {
-			return nil //nolint:nilerr // The end, or half a line.
+			return nil
 		}
 		if !each(text) {
 			return nil

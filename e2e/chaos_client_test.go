@@ -161,7 +161,7 @@ func (c *client) order() {
 	}
 	var both sync.WaitGroup
 	twin := *c
-	twin.random = rand.New(rand.NewPCG(c.random.Uint64(), 2)) //nolint:gosec // It is to be repeatable.
+	twin.random = rand.New(rand.NewPCG(c.random.Uint64(), 2))
 	both.Go(func() { twin.submit(beside) })
 	c.persist(first)
 	both.Wait()
@@ -297,7 +297,7 @@ func answersOf(a answer, replayed, waited bool) (first, then history.Answer) {
 			Kind: history.Final, Intent: a.intentID(), State: state, Bytes: fmt.Sprint(a.status, " ", string(a.body)),
 		}
 	}
-	saved := history.Answer{}
+	var saved history.Answer
 	switch a.said() {
 	case "201":
 		saved = final("purchased")

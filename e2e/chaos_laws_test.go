@@ -157,7 +157,7 @@ func (c *chaos) repeatEverything(f *finding) {
 		group.Go(func() error {
 			one := &client{
 				witness: c.witness, number: chaosClients + 1 + i%8,
-				random: rand.New(rand.NewPCG(c.seed, uint64(i))), //nolint:gosec // It is to be repeatable.
+				random: rand.New(rand.NewPCG(c.seed, uint64(i))),
 				apis:   c.apis, http: &http.Client{Transport: transport}, secrets: c.secrets, caller: s.caller,
 			}
 			if _, err := one.intentOf(s); err != nil {

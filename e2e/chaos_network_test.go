@@ -92,7 +92,7 @@ func (l *link) accept(listener net.Listener) {
 }
 
 func (l *link) connect(listener net.Listener, near net.Conn) {
-	far, err := new(net.Dialer).Dial("tcp", l.upstream) //nolint:noctx // Where nobody listens it fails at once.
+	far, err := new(net.Dialer).Dial("tcp", l.upstream)
 	if err != nil {
 		_ = near.Close()
 		return
@@ -246,7 +246,7 @@ func (p *pump) run() {
 		}
 	}
 	p.cut()
-	for range p.in { //nolint:revive // What came too late is thrown away.
+	for range p.in {
 	}
 	reading.Wait()
 }

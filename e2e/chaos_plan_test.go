@@ -121,7 +121,7 @@ var clockSteps = []time.Duration{-time.Second, -300 * time.Millisecond, 300 * ti
 
 // planOf lays down all that the nemesis does: the seed, the class and the duration decide it.
 func planOf(seed uint64, class simserver.Mode, duration time.Duration) []stepOf {
-	random := rand.New(rand.NewPCG(seed, uint64(len(class)))) //nolint:gosec // It is to be repeatable.
+	random := rand.New(rand.NewPCG(seed, uint64(len(class))))
 	var plan []stepOf
 	var toxics []toxic
 	var clocks []time.Duration

@@ -173,7 +173,7 @@ func (c *chaos) cast() {
 func stablePort(t *testing.T) string {
 	t.Helper()
 	for range 100 {
-		addr := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)) //nolint:gosec // Any will do.
+		addr := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
 		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", addr)
 		if err == nil {
 			require.NoError(t, l.Close())
@@ -225,7 +225,7 @@ func (c *chaos) perform() {
 		one := &client{
 			witness: c.witness,
 			number:  i + 1,
-			random:  rand.New(rand.NewPCG(c.seed, uint64(i+1000))), //nolint:gosec // It is to be repeatable.
+			random:  rand.New(rand.NewPCG(c.seed, uint64(i+1000))),
 			apis:    c.apis,
 			http:    &http.Client{Transport: transport},
 			secrets: c.secrets,
@@ -267,7 +267,7 @@ var programs = []string{
 // our schema.
 func buildPrevious() (string, error) {
 	git := func(args ...string) ([]byte, error) {
-		return exec.Command("git", append([]string{"-C", ".."}, args...)...).Output() //nolint:noctx // It ends by itself.
+		return exec.CommandContext(context.Background(), "git", append([]string{"-C", ".."}, args...)...).Output()
 	}
 	out, err := git(append([]string{"log", "--format=%H", "-n", "100", "--"}, programs...)...)
 	if err != nil {
@@ -291,13 +291,13 @@ var previousBuilds sync.Map // from commit to what buildCommit returned
 // buildCommit builds the programs of a commit beside ours, once for all runs.
 func buildCommit(commit string) (string, error) {
 	type result = func() (string, error)
-	once, _ := previousBuilds.LoadOrStore(commit, result(sync.OnceValues(func() (string, error) {
+	once, _ := previousBuilds.LoadOrStore(commit, sync.OnceValues(func() (string, error) {
 		dir := filepath.Join(binaries, "previous-"+commit[:12])
 		source := filepath.Join(dir, "source")
 		if err := os.MkdirAll(source, 0o700); err != nil {
 			return "", err
 		}
-		unpack := exec.Command("sh", "-c", `git -C .. archive "$1" | tar -x -C "$2"`, "sh", commit, source) //nolint:noctx // It ends by itself.
+		unpack := exec.CommandContext(context.Background(), "sh", "-c", `git -C .. archive "$1" | tar -x -C "$2"`, "sh", commit, source)
 		if out, err := unpack.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("unpacking %s: %w: %s", commit, err, out)
 		}
@@ -305,12 +305,12 @@ func buildCommit(commit string) (string, error) {
 		if raceEnabled {
 			args = append(args, "-race")
 		}
-		cmd := exec.Command("go", append(args, "./cmd/api", "./cmd/worker")...) //nolint:noctx // It ends by itself.
+		cmd := exec.CommandContext(context.Background(), "go", append(args, "./cmd/api", "./cmd/worker")...)
 		cmd.Dir = source
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("building %s: %w: %s", commit, err, out)
 		}
 		return dir, nil
-	})))
+	}))
 	return once.(result)()
 }

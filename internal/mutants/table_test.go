@@ -134,8 +134,10 @@ var table = []mutant{
 	{
 		"a started key is purged", "outbox/sweep.go",
 		[]edit{
-			{`WHERE state = 'completed' AND expires_at < now()`,
-				`WHERE coalesce(expires_at, created_at + interval '1 day') < now()`},
+			{
+				`WHERE state = 'completed' AND expires_at < now()`,
+				`WHERE coalesce(expires_at, created_at + interval '1 day') < now()`,
+			},
 			{`AND k.state = 'completed' AND k.expires_at < now()`, ``},
 		},
 		"./outbox", "TestSweepKeys/NeverAStartedKeyHoweverOld",
