@@ -211,12 +211,13 @@ func TestUnknownOutcome(t *testing.T) {
 			requireSnooze(t, b.work(id))
 		}
 		require.Equal(t, 1, b.carrier.finds)
-		// A quiet period of three seconds, looked into at its begin, in its middle and at its end: only
-		// the last look-up allows another call, which follows at once.
-		b.age(id, 1500*time.Millisecond)
+		// A quiet period, looked into at its begin, in its middle and at its end: only the last look-up
+		// allows another call, which follows at once.
+		half := unhurried.QuietPeriod() / 2
+		b.age(id, half)
 		requireSnooze(t, b.work(id))
 		require.Equal(t, 1, b.carrier.callCount())
-		b.age(id, 1500*time.Millisecond)
+		b.age(id, half)
 		require.NoError(t, b.work(id))
 		require.Equal(t, 3, b.carrier.finds)
 		require.Equal(t, Purchased, b.row(id).State)

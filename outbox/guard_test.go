@@ -75,11 +75,13 @@ func TestRepeatsShareTransactions(t *testing.T) {
 	require.NoError(t, err)
 	before := b.batches("accept")
 	answers := make(chan Answer, 200)
-	for range cap(answers) {
-		go func() { answers <- b.accept(s) }()
-	}
+	repeat := func() { answers <- b.accept(s) }
+	go repeat() // it holds the one flusher at the lock, so that the others queue
 	b.awaitLock()
-	require.Eventually(t, func() bool { return b.box.accepting.Depth() >= 190 }, 20*time.Second, time.Millisecond)
+	for range cap(answers) - 1 {
+		go repeat()
+	}
+	require.Eventually(t, func() bool { return b.box.accepting.Depth() == cap(answers)-1 }, 20*time.Second, time.Millisecond)
 	require.NoError(t, tx.Rollback(t.Context()))
 	for range cap(answers) {
 		require.Equal(t, Answer{Kind: InProgress, IntentID: id}, <-answers)
