@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -163,6 +164,38 @@ func TestAcceptConcurrently(t *testing.T) {
 		require.Equal(t, map[AnswerKind]int{Accepted: n, ParcelLabelled: n}, tally(answers))
 		require.Equal(t, 0, b.count(`SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`))
 	})
+}
+
+// The same, with every row so slow that two batches surely meet halfway.
+func TestParcelsAreLockedInOneOrder(t *testing.T) {
+	t.Parallel()
+	b := setup(t, keyed)
+	b.exec(`
+		CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN PERFORM pg_sleep(0.3); RETURN NEW; END $$`)
+	b.exec(`CREATE TRIGGER slow BEFORE INSERT ON label_intents FOR EACH ROW EXECUTE FUNCTION slow()`)
+	one, other := submission(), submission()
+	batches := make([][]acceptItem, 2)
+	for i, parcels := range [][]Parcel{{one.Parcel, other.Parcel}, {other.Parcel, one.Parcel}} {
+		for n, parcel := range parcels {
+			s := submission()
+			s.Key, s.Parcel = "batch"+itoa(int64(i))+":"+itoa(int64(n)), parcel
+			batches[i] = append(batches[i], acceptItem{
+				Submission: s, intentID: uuid.Must(uuid.NewV7()), request: []byte(`{}`),
+			})
+		}
+	}
+	var wg sync.WaitGroup
+	errs := make([]error, len(batches))
+	for i, batch := range batches {
+		tx := b.begin()
+		wg.Go(func() {
+			_, err := b.box.accept(t.Context(), tx, batch)
+			errs[i] = errors.Join(err, tx.Rollback(t.Context()))
+		})
+	}
+	wg.Wait()
+	require.Equal(t, make([]error, 2), errs)
 }
 
 func TestAcceptBatch(t *testing.T) {

@@ -76,13 +76,17 @@ var table = []mutant{
 		"parcels are locked in any order", "outbox/accept.go",
 		one(`		ORDER BY order_id, parcel_no, label_version
 `, ``),
-		"./outbox", "TestAcceptConcurrently/OppositeOrdersDoNotDeadlock",
+		"./outbox", "TestParcelsAreLockedInOneOrder",
 		"two batches that hold each other's next parcel deadlock",
 	},
 	{
 		"no unique parcel", "migrations/0002_create_outbox.sql",
-		one(`    CONSTRAINT label_intents_parcel UNIQUE (order_id, parcel_no, label_version),
-`, ``),
+		[]edit{
+			{`    CONSTRAINT label_intents_parcel UNIQUE (order_id, parcel_no, label_version),
+`, ``},
+			{`    CONSTRAINT label_intents_reference UNIQUE (reference),
+`, ``}, // made of the parcel, so that it would be enough
+		},
 		"./outbox", "TestAcceptConcurrently/SixtyFourKeysForOneParcelAreOneIntent",
 		"a check before an insert is no constraint",
 	},
@@ -255,7 +259,7 @@ var table = []mutant{
 	{
 		"the quiet period without the lag", "carrier/carrier.go",
 		one(`return l.Processing + l.Lag`, `return l.Processing`),
-		"./outbox", "TestUnknownOutcome/LookupCallsAgainOnlyAfterTheQuietPeriod",
+		"./outbox", "TestQuietPeriodSeen/a_moment_too_soon",
 		"what was bought a moment ago is not shown yet",
 	},
 	{
