@@ -72,6 +72,13 @@ mutants: bin/dev ## Plant every bug of internal/mutants in turn, and see that it
 	bin/dev postgres -- go test ./internal/mutants -run '^TestEveryMutantIsFound$$' -count=1 -v -timeout 30m \
 		-args -plant -mutants='$(MUTANTS)'
 
+# The long explorations too: make model MODELFLAGS=-all
+MODELFLAGS ?=
+
+.PHONY: model
+model: ## Explore every state of the formal model; what must hold holds, every known mistake is found out (a minute)
+	cd model && go test -run '^TestEveryVariant$$' -count=1 -timeout 30m -args -explore $(MODELFLAGS)
+
 .PHONY: postgres-faults
 postgres-faults: bin/dev ## A full disk, flushes that fail or take long, an old backup (5 minutes; as root, else without the disk)
 	bin/dev postgres -- go test -tags postgresfaults -timeout 15m -count=1 -run 'TestFlush|TestDiskFull|TestRestore' $(TESTFLAGS) ./e2e

@@ -125,6 +125,7 @@ var rows = map[string]row{
 		may: []string{"carrier/sim/simserver", "internal/command"},
 		why: "the carrier in a box is a program of its own: the service is none of its business",
 	},
+	"model": {why: "only a test, of a model of the code"},
 	"crash": {why: "the tests that break the life of an intent; nothing of them is in a program"},
 	"e2e":   {why: "the end-to-end tests start programs; nothing of them is in one"},
 
