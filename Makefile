@@ -64,13 +64,15 @@ chaos: ## Kill, freeze, cut and fill everything at once, for DURATION; SEED= rep
 	go test $(RACE) ./e2e -run '^TestChaos$$' -count=1 -v -timeout 24h -artifacts -outputdir run/chaos \
 		-args -chaos.seed=$(SEED) -chaos.duration=$(DURATION) -chaos.class=$(CLASS)
 
-# Only some of them: make mutants MUTANTS="lease|COMMIT"
+# Only some of them: make mutants MUTANTS="lease|COMMIT". Which of them another test finds as well, which
+# it need not: make mutants BY=TestProperties
 MUTANTS ?=
+BY ?=
 
 .PHONY: mutants
 mutants: bin/dev ## Plant every bug of internal/mutants in turn, and see that its test turns red
 	bin/dev postgres -- go test ./internal/mutants -run '^TestEveryMutantIsFound$$' -count=1 -v -timeout 30m \
-		-args -plant -mutants='$(MUTANTS)'
+		-args -plant -mutants='$(MUTANTS)' -by='$(BY)'
 
 # The long explorations too: make model MODELFLAGS=-all
 MODELFLAGS ?=

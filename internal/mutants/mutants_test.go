@@ -27,6 +27,7 @@ import (
 var (
 	plantAll = flag.Bool("plant", false, "plant every mutant and expect its test to fail")
 	onlyOf   = flag.String("mutants", "", "plant only the mutants whose name matches")
+	by       = flag.String("by", "", "see which mutants this test finds, in the packages that have it")
 )
 
 const (
@@ -53,18 +54,24 @@ func TestEveryMutantApplies(t *testing.T) {
 				_, err := parser.ParseFile(token.NewFileSet(), m.file, changed, parser.AllErrors)
 				require.NoError(t, err)
 			}
-			tests, err := filepath.Glob(filepath.Join(module, m.pkg, "*_test.go"))
-			require.NoError(t, err)
-			name, _, _ := strings.Cut(m.red, "/")
-			require.True(t, slices.ContainsFunc(tests, func(file string) bool {
-				source, err := os.ReadFile(file)
-				require.NoError(t, err)
-				return bytes.Contains(source, []byte("func "+name+"("))
-			}), "%s has no %s", m.pkg, name)
+			require.True(t, hasTest(t, m), "%s has no %s", m.pkg, m.red)
 		})
 		require.False(t, names[m.name], "two mutants are called %q", m.name)
 		names[m.name] = true
 	}
+}
+
+// hasTest tells whether the package has the test that is to turn red.
+func hasTest(t *testing.T, m mutant) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(module, m.pkg, "*_test.go"))
+	require.NoError(t, err)
+	name, _, _ := strings.Cut(m.red, "/")
+	return slices.ContainsFunc(files, func(file string) bool {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		return bytes.Contains(source, []byte("func "+name+"("))
+	})
 }
 
 // apply returns the file with the bug in it.
@@ -82,19 +89,14 @@ func (m mutant) apply() ([]byte, error) {
 	return source, nil
 }
 
-// TestEveryMutantIsFound plants the bugs, for `make mutants`. First it sees that without them the same
-// tests pass.
+// TestEveryMutantIsFound plants the bugs, for `make mutants`. A test that fails with a bug must pass
+// without it a moment later: a machine too busy for a test is no find.
 func TestEveryMutantIsFound(t *testing.T) { //nolint:paralleltest // it takes the whole machine
 	if !*plantAll {
 		return
 	}
 	chosen := chosenMutants(t)
-	for pkg, tests := range testsByPackage(chosen) {
-		v, err := runTests(t.Context(), pkg, tests, "")
-		require.NoError(t, err)
-		require.Empty(t, v.failed, "%s fails without any mutant", pkg)
-		require.True(t, v.passed, "%s does not pass without any mutant: %s", pkg, v.output)
-	}
+	sound := compile(t, chosen)
 	verdicts := make([]verdict, len(chosen))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
@@ -104,7 +106,7 @@ func TestEveryMutantIsFound(t *testing.T) { //nolint:paralleltest // it takes th
 			defer func() { <-slots }()
 			began := time.Now()
 			var err error
-			if verdicts[i], err = plant(t.Context(), m, t.TempDir()); err != nil {
+			if verdicts[i], err = plant(t.Context(), m, sound[m.pkg], t.TempDir()); err != nil {
 				t.Errorf("%q: %v", m.name, err)
 			}
 			verdicts[i].took = time.Since(began)
@@ -115,24 +117,36 @@ func TestEveryMutantIsFound(t *testing.T) { //nolint:paralleltest // it takes th
 	report(t, chosen, verdicts)
 }
 
+// compile makes the test programs without any bug, by package.
+func compile(t *testing.T, mutants []mutant) map[string]string {
+	t.Helper()
+	programs := map[string]string{}
+	for _, m := range mutants {
+		if programs[m.pkg] != "" {
+			continue
+		}
+		programs[m.pkg] = filepath.Join(t.TempDir(), "sound.test")
+		cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-o", programs[m.pkg], m.pkg)
+		cmd.Dir = module
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	return programs
+}
+
 func chosenMutants(t *testing.T) []mutant {
 	t.Helper()
 	pattern, err := regexp.Compile(*onlyOf)
 	require.NoError(t, err)
 	chosen := slices.DeleteFunc(slices.Clone(table), func(m mutant) bool { return !pattern.MatchString(m.name) })
+	if *by != "" {
+		for i := range chosen {
+			chosen[i].red = *by
+		}
+		chosen = slices.DeleteFunc(chosen, func(m mutant) bool { return !hasTest(t, m) })
+	}
 	require.NotEmpty(t, chosen)
 	return chosen
-}
-
-func testsByPackage(mutants []mutant) map[string][]string {
-	byPackage := map[string][]string{}
-	for _, m := range mutants {
-		name, _, _ := strings.Cut(m.red, "/")
-		if !slices.Contains(byPackage[m.pkg], name) {
-			byPackage[m.pkg] = append(byPackage[m.pkg], name)
-		}
-	}
-	return byPackage
 }
 
 // verdict is what a package's tests said.
@@ -144,7 +158,7 @@ type verdict struct {
 }
 
 // plant tests one mutant: with its file replaced for the compiler alone.
-func plant(ctx context.Context, m mutant, dir string) (verdict, error) {
+func plant(ctx context.Context, m mutant, sound, dir string) (verdict, error) {
 	changed, err := m.apply()
 	if err != nil {
 		return verdict{}, err
@@ -162,16 +176,33 @@ func plant(ctx context.Context, m mutant, dir string) (verdict, error) {
 	if err := errors.Join(os.WriteFile(mutated, changed, 0o600), os.WriteFile(overlay, replace, 0o600)); err != nil {
 		return verdict{}, err
 	}
-	return runTests(ctx, m.pkg, []string{m.red}, overlay)
+	v, err := runTest(ctx, m.pkg, m.red, overlay)
+	if err != nil || v.passed {
+		return v, err
+	}
+	cmd := exec.CommandContext(ctx, sound, append(flags(), "-test.run", runPattern(m.red), "-test.timeout", testTimeout)...)
+	cmd.Dir = filepath.Join(module, m.pkg)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return v, fmt.Errorf("%s fails without the mutant as well: %w\n%s", m.red, err, out)
+	}
+	return v, nil
 }
 
-// runTests runs the named tests of one package.
-func runTests(ctx context.Context, pkg string, tests []string, overlay string) (verdict, error) {
-	args := []string{"test", "-json", "-count=1", "-vet=off", "-timeout", testTimeout, "-run", runPattern(tests)}
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
+// flags are for test programs that draw: one failure is enough.
+func flags() []string {
+	if *by == "" {
+		return nil
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
+	return []string{"-rapid.nofailfile", "-rapid.shrinktime=1ns"}
+}
+
+// runTest runs one test of a package, compiled with the overlay.
+func runTest(ctx context.Context, pkg, test, overlay string) (verdict, error) {
+	args := []string{
+		"test", "-json", "-count=1", "-vet=off", "-timeout", testTimeout, "-overlay", overlay,
+		"-run", runPattern(test), pkg,
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, flags()...)...)
 	cmd.Dir = module
 	out, err := cmd.Output()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
@@ -182,7 +213,7 @@ func runTests(ctx context.Context, pkg string, tests []string, overlay string) (
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
 		var event struct{ Action, Test, Output string }
 		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
-			return verdict{}, fmt.Errorf("reading what the tests of %s say: %w", pkg, err)
+			return verdict{}, fmt.Errorf("reading what %s says: %w", test, err)
 		}
 		text.WriteString(event.Output)
 		if event.Action == "fail" && event.Test != "" {
@@ -191,7 +222,7 @@ func runTests(ctx context.Context, pkg string, tests []string, overlay string) (
 	}
 	v.output = text.String()
 	if strings.Contains(v.output, "panic: test timed out") {
-		return v, fmt.Errorf("%s hangs: a test that times out has found nothing", strings.Join(tests, ", "))
+		return v, fmt.Errorf("%s hangs: a test that times out has found nothing", test)
 	}
 	if !v.passed && len(v.failed) == 0 {
 		return v, fmt.Errorf("%s does not compile, or ends before its tests do:\n%s", pkg, v.output)
@@ -199,12 +230,9 @@ func runTests(ctx context.Context, pkg string, tests []string, overlay string) (
 	return v, nil
 }
 
-// runPattern matches these tests and no others, level by level.
-func runPattern(tests []string) string {
-	if len(tests) > 1 {
-		return "^(" + strings.Join(tests, "|") + ")$"
-	}
-	levels := strings.Split(tests[0], "/")
+// runPattern matches this test and no other, level by level.
+func runPattern(test string) string {
+	levels := strings.Split(test, "/")
 	for i, level := range levels {
 		levels[i] = "^" + regexp.QuoteMeta(level) + "$"
 	}
