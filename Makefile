@@ -85,6 +85,10 @@ model: ## Explore every state of the formal model; what must hold holds, every k
 postgres-faults: bin/dev ## A full disk, flushes that fail or take long, an old backup (5 minutes; as root, else without the disk)
 	bin/dev postgres -- go test -tags postgresfaults -timeout 15m -count=1 -run 'TestFlush|TestDiskFull|TestRestore' $(TESTFLAGS) ./e2e
 
+.PHONY: pgbouncer
+pgbouncer: bin/dev ## The whole end-to-end suite with all programs behind PgBouncer in transaction mode (2 minutes)
+	bin/dev postgres -- go test ./e2e -count=1 -timeout 20m $(TESTFLAGS) -args -pooler
+
 # How long make fuzz stays with each target.
 FUZZTIME ?= 20s
 

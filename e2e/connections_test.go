@@ -27,7 +27,7 @@ func TestConnectionsExhausted(t *testing.T) {
 	carrier := startCarrier(t, simserver.Faults{Mode: simserver.Lookup, LatencyMS: 5, LatencySpreadMS: 20},
 		hooks{charged: func(simserver.Entry) { charges <- struct{}{} }})
 	s := newStack(t, carrier, settings{
-		class: simserver.Lookup, processing: time.Second, direct: c.URL("postgres"),
+		class: simserver.Lookup, processing: time.Second, database: c.URL("postgres"),
 		lease: 3 * time.Second, timeout: time.Second,
 	})
 	s.startAll()

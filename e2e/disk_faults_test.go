@@ -47,7 +47,7 @@ func breakUnderLoad(t *testing.T, c *pgcluster.Cluster, fail, mend func()) {
 	carrier := startCarrier(t, simserver.Faults{Mode: simserver.Lookup, LatencyMS: 10, LatencySpreadMS: 40},
 		hooks{charged: func(simserver.Entry) { charges <- struct{}{} }})
 	s := newStack(t, carrier, settings{
-		class: simserver.Lookup, processing: time.Second, direct: c.URL("postgres"),
+		class: simserver.Lookup, processing: time.Second, database: c.URL("postgres"),
 		lease: 4 * time.Second, timeout: time.Second,
 	})
 	s.startAll()

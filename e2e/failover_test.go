@@ -130,7 +130,7 @@ func TestFailover(t *testing.T) {
 	carrier := startCarrier(t, simserver.Faults{Mode: simserver.Lookup, LatencyMS: 20, LatencySpreadMS: 60},
 		hooks{charged: func(simserver.Entry) { charges <- struct{}{} }})
 	s := newStack(t, carrier, settings{
-		class: simserver.Lookup, processing: time.Second, direct: r.url(),
+		class: simserver.Lookup, processing: time.Second, database: r.url(),
 		lease: 3 * time.Second, timeout: time.Second,
 	})
 	s.startAll()
@@ -154,7 +154,7 @@ func TestFailoverWithoutSynchronousStandby(t *testing.T) {
 	r := startReplicated(t)
 	r.awaitReplication(1, "async")
 	carrier := startCarrier(t, simserver.Faults{}, hooks{})
-	s := newStack(t, carrier, settings{direct: r.url()})
+	s := newStack(t, carrier, settings{database: r.url()})
 	s.startAll()
 	require.NoError(t, s.submitAll(1, orders+1))
 	s.awaitSettled()

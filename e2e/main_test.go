@@ -22,6 +22,12 @@ func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
 	flag.Parse()
+	if *allPooled {
+		if err := leaveOutUnpooled(); err != nil {
+			fmt.Fprintln(os.Stderr, "e2e:", err)
+			return 1
+		}
+	}
 	chosen := false
 	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
 	if !chosen {

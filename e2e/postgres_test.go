@@ -31,7 +31,7 @@ func TestPostgresRestartedUnderLoad(t *testing.T) {
 	charges := make(chan struct{}, 2*orders)
 	carrier := startCarrier(t, simserver.Faults{LatencyMS: 5, LatencySpreadMS: 20},
 		hooks{charged: func(simserver.Entry) { charges <- struct{}{} }})
-	s := newStack(t, carrier, settings{direct: cluster.URL("postgres"), lease: 3 * time.Second, timeout: time.Second})
+	s := newStack(t, carrier, settings{database: cluster.URL("postgres"), lease: 3 * time.Second, timeout: time.Second})
 	s.startAll()
 
 	accepted := make(chan error, 1)
@@ -53,19 +53,10 @@ func TestPostgresRestartedUnderLoad(t *testing.T) {
 func TestThroughPgBouncer(t *testing.T) {
 	t.Parallel()
 	const orders = 200
-	cluster := startCluster(t)
-	// Fewer sessions than connections, so that sessions are shared from the first transaction on.
-	bouncer, err := cluster.StartPgBouncer(t.Context(), map[string]string{"default_pool_size": "4"})
-	require.NoError(t, err)
-	t.Cleanup(bouncer.Close)
 	carrier := startCarrier(t, simserver.Faults{LatencyMS: 5, Rules: []simserver.Rule{
 		{Fault: simserver.ResetAfterCharge, Probability: 0.1, Count: 10},
 	}}, hooks{})
-	s := newStack(t, carrier, settings{
-		direct:   cluster.URL("postgres"),
-		database: bouncer.URL("postgres"),
-		env:      []string{"WAYBILL_DB_POOLER=transaction"},
-	})
+	s := newStack(t, carrier, settings{pooled: true})
 	s.startAll()
 	require.NoError(t, s.submitAll(1, orders+1))
 	// Nothing can notify those who wait; they hear of it all the same.
@@ -76,9 +67,4 @@ func TestThroughPgBouncer(t *testing.T) {
 	requireHeard(s, waited, "201")
 	require.Equal(t, ended{purchased: orders + 16}, requireTruth(s))
 	require.Len(t, carrier.charges(), orders+16)
-
-	// The pooler's clients have left nothing behind for each other to stumble over.
-	for _, p := range s.programs {
-		require.NotContains(t, p.log.String(), `prepared statement`)
-	}
 }

@@ -29,7 +29,7 @@ func TestRestoreFromAnOldBackup(t *testing.T) {
 			t.Parallel()
 			r := startReplicated(t)
 			carrier := startCarrier(t, simserver.Faults{Mode: class}, hooks{})
-			s := newStack(t, carrier, settings{class: class, processing: time.Second, direct: r.url()})
+			s := newStack(t, carrier, settings{class: class, processing: time.Second, database: r.url()})
 			api, worker := s.startAPI(), s.startWorker()
 			require.NoError(t, s.submitAll(1, each+1))
 			s.awaitSettled()

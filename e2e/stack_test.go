@@ -32,9 +32,11 @@ type settings struct {
 	// processing is how long a purchase may take effect after we stopped waiting; 3 s if zero.
 	processing time.Duration
 
-	// database is where the programs find the database, and direct the same without a pooler
-	// between. Both are a fresh one if empty.
-	database, direct string
+	// database is where the database is; a fresh one if empty.
+	database string
+
+	// pooled puts a PgBouncer between the programs and the database.
+	pooled bool
 
 	// env is more of the programs' environment.
 	env []string
@@ -66,18 +68,19 @@ type stack struct {
 // newStack makes a service without any programs running yet.
 func newStack(t *testing.T, c *carrierBox, s settings) *stack {
 	t.Helper()
-	if s.direct == "" {
-		s.direct = testdb.URL(t)
-	}
 	if s.database == "" {
-		s.database = s.direct
+		s.database = testdb.URL(t)
 	}
 	st := &stack{
 		t:       t,
-		db:      testdb.Pool(t, s.direct),
+		db:      testdb.Pool(t, s.database),
 		carrier: c,
 		heard:   map[string][]answer{},
 		orders:  map[string]order{},
+	}
+	if s.pooled || *allPooled {
+		s.database = startPooler(t, s.database)
+		s.env = append(s.env, "WAYBILL_DB_POOLER=transaction")
 	}
 	st.env = append([]string{
 		// Many stacks share one Postgres.
@@ -88,6 +91,8 @@ func newStack(t *testing.T, c *carrierBox, s settings) *stack {
 		"WAYBILL_LEASE=" + orElse(s.lease, 4*time.Second).String(),
 		"WAYBILL_CARRIER_TIMEOUT=" + orElse(s.timeout, 2*time.Second).String(),
 		"WAYBILL_MAX_WORKERS=100",
+		// A machine that runs all these tests at once is slow, and that is not what they are about.
+		"WAYBILL_ACCEPT_WAIT=30s",
 	}, s.env...)
 	t.Cleanup(st.explain)
 	transport := &http.Transport{MaxIdleConnsPerHost: 128}

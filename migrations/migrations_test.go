@@ -175,7 +175,7 @@ func TestMigrateThroughPooler(t *testing.T) {
 	cluster, err := pgcluster.Start(t.Context(), pgcluster.Config{Log: t.Output()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, cluster.Close()) })
-	pooler, err := cluster.StartPgBouncer(t.Context(), nil)
+	pooler, err := pgcluster.StartPgBouncer(t.Context(), cluster.URL("postgres"), nil, t.Output())
 	require.NoError(t, err)
 	t.Cleanup(pooler.Close)
 

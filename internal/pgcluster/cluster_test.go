@@ -193,7 +193,8 @@ func TestRestart(t *testing.T) {
 func TestStartPgBouncer(t *testing.T) {
 	t.Parallel()
 	cluster := start(t, pgcluster.Config{})
-	pooler, err := cluster.StartPgBouncer(t.Context(), map[string]string{"default_pool_size": "1"})
+	pooler, err := pgcluster.StartPgBouncer(t.Context(), cluster.URL("postgres"),
+		map[string]string{"default_pool_size": "1"}, t.Output())
 	require.NoError(t, err)
 
 	require.Equal(t, "1", query(t, pooler.URL("postgres"), `SELECT 1::text`))

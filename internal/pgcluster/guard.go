@@ -8,13 +8,12 @@ import (
 )
 
 // guardScript waits until its standard input ends, which happens when our process dies, whatever
-// kills it. Then it ends the servers and removes the folder, unless that is to be kept. The system's parent-death signal
+// kills it. Then it ends the server or the pooler and removes the folder, unless that is to be kept. The system's parent-death signal
 // would hang on a thread of ours, exists on Linux only, and would leave the folder.
 const guardScript = `
 read -r _
-for pidfile in "$1"/pgbouncer-*.pid; do
-	[ -f "$pidfile" ] && kill -KILL "$(cat "$pidfile")" 2>/dev/null
-done
+pidfile="$1/pgbouncer.pid"
+[ -f "$pidfile" ] && kill -KILL "$(cat "$pidfile")" 2>/dev/null
 pidfile="$1/data/postmaster.pid"
 if [ -f "$pidfile" ]; then
 	pid=$(head -n 1 "$pidfile")

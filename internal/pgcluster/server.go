@@ -144,7 +144,7 @@ func (c *Cluster) start(ctx context.Context) error {
 		return fmt.Errorf("starting postgres: %w", err)
 	}
 	s := watch(cmd)
-	if err := c.awaitReady(ctx, s, c.URL("postgres")); err != nil {
+	if err := c.awaitReady(ctx, s); err != nil {
 		s.kill()
 		return c.explain(fmt.Errorf("starting postgres: %w", err), begin)
 	}
@@ -152,15 +152,14 @@ func (c *Cluster) start(ctx context.Context) error {
 	return nil
 }
 
-// awaitReady returns when connections to databaseURL reach this cluster by way of s, or an error
-// when s has ended.
-func (c *Cluster) awaitReady(ctx context.Context, s *server, databaseURL string) error {
+// awaitReady returns when connections reach this cluster by way of s, or an error when s has ended.
+func (c *Cluster) awaitReady(ctx context.Context, s *server) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	tick := time.NewTicker(readyPoll)
 	defer tick.Stop()
 	for {
-		err := c.ping(ctx, databaseURL)
+		err := c.ping(ctx)
 		if err == nil {
 			return nil
 		}
@@ -176,15 +175,14 @@ func (c *Cluster) awaitReady(ctx context.Context, s *server, databaseURL string)
 
 // ping connects once, and makes sure that it is this cluster that answers: another program may
 // have taken the port at the last moment.
-func (c *Cluster) ping(ctx context.Context, databaseURL string) error {
-	conn, err := pgx.Connect(ctx, databaseURL)
+func (c *Cluster) ping(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, c.URL("postgres"))
 	if err != nil {
 		return fmt.Errorf("connecting: %w", err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	var dir string
-	err = conn.QueryRow(ctx, `SELECT current_setting('data_directory')`,
-		pgx.QueryExecModeSimpleProtocol).Scan(&dir) // a pooler may take no other
+	err = conn.QueryRow(ctx, `SELECT current_setting('data_directory')`).Scan(&dir)
 	if err != nil {
 		return fmt.Errorf("asking which cluster answers: %w", err)
 	}
