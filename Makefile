@@ -97,7 +97,7 @@ fuzz: ## Feed every parser what no caller or carrier should send, FUZZTIME each
 	FUZZTIME=$(FUZZTIME) scripts/fuzz
 
 .PHONY: verify
-verify: vet lint tidy test ## Everything that must pass before a change is handed in
+verify: vet lint tidy vuln test ## Everything that must pass before a change is handed in
 
 .PHONY: lint
 lint: $(LINT) ## Run the linters
