@@ -1,12 +1,8 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"waybill/internal/command"
 	"waybill/internal/service"
@@ -55,25 +51,4 @@ func (c endRecoveryCommand) Run(p *command.Process) error {
 		}
 		return err
 	})
-}
-
-// withOutbox runs one operator's action.
-func withOutbox(p *command.Process, db service.Database, do func(*outbox.Outbox) error) error {
-	alive := context.WithoutCancel(p.Ctx)
-	pool, err := db.Open(p.Ctx)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	logger, err := service.NewLogger("warn", p.Stderr)
-	if err != nil {
-		return err
-	}
-	box, err := outbox.New(alive, pool, outbox.Config{
-		Logger: logger, Metrics: outbox.NewMetrics(prometheus.NewRegistry()), Now: p.Now,
-	})
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(box), box.Close(alive))
 }
