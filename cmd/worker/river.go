@@ -19,10 +19,10 @@ type riverSettings struct {
 	maxWorkers int
 }
 
-// riverSettings derives River's clocks from the longest lease: River's own time-outs and rescue are
+// settingsForRiver derives River's clocks from the longest lease: River's own time-outs and rescue are
 // a backstop, never what decides. Polling is short because nothing notifies: a NOTIFY per insert is
 // a lock that all committers share, and a lost one costs a second.
-func (w *worker) riverSettings() riverSettings {
+func (w *worker) settingsForRiver() riverSettings {
 	longest := w.longestLease
 	return riverSettings{
 		maxWorkers: w.settings.MaxWorkers,

@@ -25,7 +25,7 @@ func TestRiverSettings(t *testing.T) {
 	t.Parallel()
 	for _, lease := range []time.Duration{minLease, 30 * time.Second, time.Hour} {
 		w := worker{settings: settings{MaxWorkers: 7}, logger: zaptest.NewLogger(t), longestLease: lease}
-		s := w.riverSettings()
+		s := w.settingsForRiver()
 		require.GreaterOrEqual(t, s.config.JobTimeout, lease)
 		require.GreaterOrEqual(t, s.config.JobStuckThreshold, lease)
 		require.Greater(t, s.config.RescueStuckJobsAfter, s.config.JobTimeout, "a job that runs is not rescued")
@@ -47,7 +47,7 @@ func TestEveryProcessHasANameOfItsOwn(t *testing.T) {
 	w := worker{settings: settings{MaxWorkers: 1}, logger: zaptest.NewLogger(t), longestLease: time.Second}
 	names := map[string]bool{}
 	for range 3 {
-		client, err := newRiver(db, buyer, w.riverSettings())
+		client, err := newRiver(db, buyer, w.settingsForRiver())
 		require.NoError(t, err)
 		names[client.ID()] = true
 	}

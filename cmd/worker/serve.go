@@ -90,7 +90,7 @@ func (w *worker) open(ctx context.Context, carriers *catalog.Catalog) (err error
 	if err != nil {
 		return err
 	}
-	w.river, err = newRiver(w.riverPool, buyer, w.riverSettings())
+	w.river, err = newRiver(w.riverPool, buyer, w.settingsForRiver())
 	return err
 }
 
