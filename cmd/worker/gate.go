@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,6 +24,14 @@ const (
 
 	// busyWait is how long a call stays away when the trials are taken.
 	busyWait = time.Second
+
+	// returns is how many of those who were sent away come back in a second, to an account without a
+	// rate limit.
+	returns = 500
+
+	// longestAway bounds how long one is sent away, so that a carrier that is back is noticed soon,
+	// however many wait for it.
+	longestAway = 30 * time.Second
 )
 
 // gate is the politeness towards one carrier account: a rate limit, and a circuit breaker which
@@ -31,6 +40,13 @@ type gate struct {
 	limiter *rate.Limiter
 	breaker *gobreaker.TwoStepCircuitBreaker[struct{}]
 	now     func() time.Time
+
+	// spacing keeps those who come back apart: all of a long outage's calls wait for the same moment,
+	// and must not meet the carrier, or our own database, in it.
+	spacing time.Duration
+
+	mu       sync.Mutex
+	lastBack time.Time // when the last one who was sent away comes back
 }
 
 // errFailed and errNoCall are what the breaker is told; it wants errors.
@@ -41,9 +57,9 @@ var (
 
 // newGate makes the gate of one account. perSecond 0 means no rate limit.
 func newGate(name string, perSecond float64, open prometheus.Gauge, now func() time.Time) *gate {
-	limit := rate.Inf
+	limit, back := rate.Inf, float64(returns)
 	if perSecond > 0 {
-		limit = rate.Limit(perSecond)
+		limit, back = rate.Limit(perSecond), perSecond
 	}
 	return &gate{
 		limiter: rate.NewLimiter(limit, max(1, int(perSecond))),
@@ -60,7 +76,8 @@ func newGate(name string, perSecond float64, open prometheus.Gauge, now func() t
 				}
 			},
 		}),
-		now: now,
+		now:     now,
+		spacing: time.Duration(float64(time.Second) / back),
 	}
 }
 
@@ -69,16 +86,30 @@ func (g *gate) Enter() (func(carrier.Outcome), time.Duration) {
 	reservation := g.limiter.ReserveN(g.now(), 1)
 	if delay := reservation.DelayFrom(g.now()); delay > 0 {
 		reservation.CancelAt(g.now())
-		return nil, delay
+		return nil, g.away(delay)
 	}
 	report, err := g.breaker.Allow()
 	switch {
 	case errors.Is(err, gobreaker.ErrOpenState):
-		return nil, openFor
+		return nil, g.away(openFor)
 	case err != nil:
-		return nil, busyWait
+		return nil, g.away(busyWait)
 	}
 	return func(outcome carrier.Outcome) { report(verdict(outcome)) }, 0
+}
+
+// away is how long the next one who is sent away stays away: at least so long, and until after those
+// who were sent away before. When that would be too long, a second row begins beside the first.
+func (g *gate) away(least time.Duration) time.Duration {
+	now := g.now()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	earliest := now.Add(least)
+	g.lastBack = g.lastBack.Add(g.spacing)
+	if g.lastBack.Before(earliest) || g.lastBack.After(now.Add(max(longestAway, least))) {
+		g.lastBack = earliest
+	}
+	return g.lastBack.Sub(now)
 }
 
 // verdict is what an outcome says about the carrier's health: a refusal is a healthy answer.
