@@ -21,9 +21,6 @@ const (
 
 	// gaugeEvery is how old the gauges of intents may be. An intent in doubt must show within a minute.
 	gaugeEvery = 5 * time.Second
-
-	// sweptFull is a batch after which more keys may be due.
-	sweptFull = 1000
 )
 
 // housekeeping keeps running until ctx ends.
@@ -47,7 +44,7 @@ func housekeeping(ctx context.Context, o *outbox.Outbox, logger *zap.Logger) *sy
 func sweepAll(ctx context.Context, o *outbox.Outbox) error {
 	for ctx.Err() == nil {
 		n, err := o.SweepKeys(ctx)
-		if err != nil || n < sweptFull {
+		if err != nil || n < outbox.SweepBatch {
 			return err
 		}
 	}
