@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"waybill/carrier/sim/simserver"
+	"waybill/internal/command"
 )
 
 func main() {
@@ -27,44 +28,26 @@ func main() {
 	os.Exit(status)
 }
 
-// Exit statuses.
-const (
-	exitOK    = 0
-	exitError = 1
-	exitUsage = 2
-)
-
-// run is the program without its globals. A cancelled ctx asks it to stop.
+// run is the program without its globals; it returns the exit status. A cancelled ctx asks it to stop.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
-	s, help, err := parse(args, getenv, stdout, stderr)
-	if err != nil {
-		fmt.Fprintf(stderr, "carriersim: %v\nSee carriersim --help.\n", err)
-		return exitUsage
-	}
-	if help {
-		return exitOK
-	}
-	if err := serve(ctx, s, stdout, stderr); err != nil {
-		fmt.Fprintf(stderr, "carriersim: %v\n", err)
-		return exitError
-	}
-	return exitOK
+	p := &command.Process{Ctx: ctx, Getenv: getenv, Stdout: stdout, Stderr: stderr, Now: time.Now}
+	return command.Run(p, "carriersim", "A carrier in a box.", &settings{}, args)
 }
 
 // stopTimeout bounds the wait for answers under way; nothing hangs any more by then.
 const stopTimeout = 5 * time.Second
 
-// serve carries on until ctx ends, then finishes what was begun.
-func serve(ctx context.Context, s settings, stdout, stderr io.Writer) (err error) {
+// Run carries on until it is asked to stop, then finishes what was begun.
+func (s settings) Run(p *command.Process) (err error) {
 	log := zap.New(zapcore.NewCore(
-		zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.Lock(zapcore.AddSync(stderr)), zap.InfoLevel,
+		zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.Lock(zapcore.AddSync(p.Stderr)), zap.InfoLevel,
 	)).Named("carriersim")
 	// The address comes first: started twice by mistake, the second must not touch the ledger.
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
+	listener, err := new(net.ListenConfig).Listen(p.Ctx, "tcp", s.Addr)
 	if err != nil {
 		return fmt.Errorf("listening on %s: %w", s.Addr, err)
 	}
-	carrier, err := simserver.Open(s.config(log))
+	carrier, err := simserver.Open(s.config(p.Now, log))
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -78,15 +61,15 @@ func serve(ctx context.Context, s settings, stdout, stderr io.Writer) (err error
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	// Whoever started us may wait for this line, and reads the port from it if it asked for port 0.
-	fmt.Fprintf(stdout, "carriersim: listening on http://%s\n", listener.Addr())
+	fmt.Fprintf(p.Stdout, "carriersim: listening on http://%s\n", listener.Addr())
 
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serving: %w", err)
-	case <-ctx.Done():
+	case <-p.Ctx.Done():
 	}
 	carrier.Drain()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.Ctx), stopTimeout)
 	defer cancel()
 	if err := server.Shutdown(ctx); err != nil {
 		return fmt.Errorf("stopping: %w", err)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"waybill/internal/command"
 )
 
 // TestMain fails if a test leaves a goroutine behind.
@@ -76,14 +78,14 @@ func TestRunServesAndRemembers(t *testing.T) {
 	require.Equal(t, 422, status)
 	status, _ = request(t, "POST", url+"/labels", order)
 	require.Equal(t, 201, status)
-	require.Equal(t, exitOK, stop())
+	require.Equal(t, command.OK, stop())
 
 	url, stop = start(t, []string{"--mode=lookup"}, env)
 	_, entries := request(t, "GET", url+"/_sim/ledger", "")
 	require.Equal(t, 1, strings.Count(entries, "\n"))
 	_, invoice := request(t, "GET", url+"/_sim/invoice?format=neutral", "")
 	require.Contains(t, invoice, ",6.00,6.00\n")
-	require.Equal(t, exitOK, stop())
+	require.Equal(t, command.OK, stop())
 }
 
 func TestRunStopsWhileACallHangs(t *testing.T) {
@@ -104,7 +106,7 @@ func TestRunStopsWhileACallHangs(t *testing.T) {
 	for rules := "hang"; strings.Contains(rules, "hang"); {
 		_, rules = request(t, "GET", url+"/_sim/faults", "")
 	}
-	require.Equal(t, exitOK, stop())
+	require.Equal(t, command.OK, stop())
 	require.Error(t, <-ended, "a call that hangs is never answered")
 }
 
@@ -127,7 +129,7 @@ func TestRunRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var stderr bytes.Buffer
-			require.Equal(t, exitUsage, run(t.Context(), tt.args, tt.env, io.Discard, &stderr))
+			require.Equal(t, command.Usage, run(t.Context(), tt.args, tt.env, io.Discard, &stderr))
 			require.Contains(t, stderr.String(), tt.want)
 		})
 	}
@@ -137,7 +139,7 @@ func TestRunSaysWhatItCannotOpen(t *testing.T) {
 	t.Parallel()
 	var stderr bytes.Buffer
 	status := run(t.Context(), []string{"--addr=127.0.0.1:0", "--ledger", t.TempDir()}, environ(), io.Discard, &stderr)
-	require.Equal(t, exitError, status)
+	require.Equal(t, command.Error, status)
 	require.Contains(t, stderr.String(), "opening ledger")
 }
 
@@ -147,15 +149,23 @@ func TestRunLeavesTheLedgerAloneIfTheAddressIsTaken(t *testing.T) {
 	ledger := filepath.Join(t.TempDir(), "two.jsonl")
 	var stderr bytes.Buffer
 	taken := strings.TrimPrefix(url, "http://")
-	require.Equal(t, exitError, run(t.Context(), []string{"--addr", taken, "--ledger", ledger}, environ(), io.Discard, &stderr))
+	require.Equal(t, command.Error, run(t.Context(), []string{"--addr", taken, "--ledger", ledger}, environ(), io.Discard, &stderr))
 	require.Contains(t, stderr.String(), taken)
 	require.NoFileExists(t, ledger)
-	require.Equal(t, exitOK, stop())
+	require.Equal(t, command.OK, stop())
 }
 
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	var stdout bytes.Buffer
-	require.Equal(t, exitOK, run(t.Context(), []string{"--help"}, environ(), &stdout, io.Discard))
+	require.Equal(t, command.OK, run(t.Context(), []string{"--help"}, environ(), &stdout, io.Discard))
 	require.Contains(t, stdout.String(), "--latency-spread")
+	require.Contains(t, stdout.String(), "CARRIERSIM_LATENCY_SPREAD")
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	var stdout bytes.Buffer
+	require.Equal(t, command.OK, run(t.Context(), []string{"--version"}, environ(), &stdout, io.Discard))
+	require.Equal(t, command.Version+"\n", stdout.String())
 }

@@ -2,33 +2,31 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/alecthomas/kong"
 	"go.uber.org/zap"
 
 	"waybill/carrier/sim/simserver"
 )
 
-// settings are the command line.
+// settings are the command line. Every setting is a flag and an environment variable.
 type settings struct {
-	Addr          string        `default:"127.0.0.1:8090" help:"Address to listen on; port 0 takes a free one."`
-	Ledger        string        `default:"run/carriersim.jsonl" help:"File of the ledger. It is read back if it exists, and never shortened."`
-	Mode          string        `default:"keyed" enum:"keyed,lookup,blind" help:"What the carrier honours: keyed (an idempotency key, and look-ups), lookup (look-ups by reference), blind (neither)."`
-	Latency       time.Duration `default:"0s" help:"Least time a call takes."`
-	LatencySpread time.Duration `default:"0s" help:"What is added to the latency at most, evenly spread."`
-	LookupLag     time.Duration `default:"0s" help:"Age at which a label is found by a look-up."`
-	KeyWindow     time.Duration `default:"0s" help:"How long a key is honoured; 0 means for ever."`
-	Late          time.Duration `default:"30s" help:"Delay of the charge under the fault charge_late."`
-	Fault         []rule        `placeholder:"NAME[:PROBABILITY[:COUNT]]" help:"Fail purchases, e.g. reset_after_charge:0.01 or refuse:1:3 (the next three). May be repeated; the first that holds is applied. At run time: PUT /_sim/faults."`
-	Seed          uint64        `default:"1" help:"Seed of the draws of faults and latencies."`
-	Carrier       string        `default:"sim" help:"The carrier's name on its invoices."`
-	Account       string        `default:"SIM-1" help:"The account on invoices."`
-	Currency      string        `default:"USD" help:"The currency of all prices."`
-	Secret        string        `help:"Bearer token that callers must show; none if empty. Better given by CARRIERSIM_SECRET than by flag, which others can see."`
+	Addr          string        `env:"CARRIERSIM_ADDR" default:"127.0.0.1:8090" help:"Address to listen on; port 0 takes a free one."`
+	Ledger        string        `env:"CARRIERSIM_LEDGER" default:"run/carriersim.jsonl" help:"File of the ledger. It is read back if it exists, and never shortened."`
+	Mode          string        `env:"CARRIERSIM_MODE" default:"keyed" enum:"keyed,lookup,blind" help:"What the carrier honours: keyed (an idempotency key, and look-ups), lookup (look-ups by reference), blind (neither)."`
+	Latency       time.Duration `env:"CARRIERSIM_LATENCY" default:"0s" help:"Least time a call takes."`
+	LatencySpread time.Duration `env:"CARRIERSIM_LATENCY_SPREAD" default:"0s" help:"What is added to the latency at most, evenly spread."`
+	LookupLag     time.Duration `env:"CARRIERSIM_LOOKUP_LAG" default:"0s" help:"Age at which a label is found by a look-up."`
+	KeyWindow     time.Duration `env:"CARRIERSIM_KEY_WINDOW" default:"0s" help:"How long a key is honoured; 0 means for ever."`
+	Late          time.Duration `env:"CARRIERSIM_LATE" default:"30s" help:"Delay of the charge under the fault charge_late."`
+	Fault         []rule        `env:"CARRIERSIM_FAULT" placeholder:"NAME[:PROBABILITY[:COUNT]]" help:"Fail purchases, e.g. reset_after_charge:0.01 or refuse:1:3 (the next three). May be repeated; the first that holds is applied. At run time: PUT /_sim/faults."`
+	Seed          uint64        `env:"CARRIERSIM_SEED" default:"1" help:"Seed of the draws of faults and latencies."`
+	Carrier       string        `env:"CARRIERSIM_CARRIER" default:"sim" help:"The carrier's name on its invoices."`
+	Account       string        `env:"CARRIERSIM_ACCOUNT" default:"SIM-1" help:"The account on invoices."`
+	Currency      string        `env:"CARRIERSIM_CURRENCY" default:"USD" help:"The currency of all prices."`
+	Secret        string        `env:"CARRIERSIM_SECRET" help:"Bearer token that callers must show; none if empty. Better given by the environment than by flag, which others can see."`
 }
 
 // rule is a fault as it is written on the command line.
@@ -53,39 +51,8 @@ func (r *rule) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// parse reads and validates the settings. If help was asked for, it is on stdout already.
-func parse(args []string, getenv func(string) string, stdout, stderr io.Writer) (s settings, help bool, err error) {
-	parser, err := kong.New(&s,
-		kong.Name("carriersim"),
-		kong.Description("A carrier in a box. Every flag can also be given by the environment: "+
-			"CARRIERSIM_LATENCY_SPREAD for --latency-spread."),
-		kong.Writers(stdout, stderr),
-		kong.Exit(func(int) { help = true }),
-		kong.Resolvers(environment(getenv)),
-	)
-	if err != nil {
-		return settings{}, false, err
-	}
-	if _, err = parser.Parse(args); help {
-		return settings{}, true, nil
-	}
-	if err == nil {
-		err = s.faults().Validate()
-	}
-	return s, false, err
-}
-
-// environment resolves flags that were not given. Kong's own variables are read from the process's
-// environment only.
-func environment(getenv func(string) string) kong.Resolver {
-	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-		name := "CARRIERSIM_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
-		if value := getenv(name); value != "" && flag.Name != "help" {
-			return value, nil
-		}
-		return nil, nil //nolint:nilnil // kong's way to say "not set here".
-	})
-}
+// Validate refuses faults that cannot be, before anything is opened.
+func (s settings) Validate() error { return s.faults().Validate() }
 
 func (s settings) faults() simserver.Faults {
 	f := simserver.Faults{
@@ -102,7 +69,7 @@ func (s settings) faults() simserver.Faults {
 	return f
 }
 
-func (s settings) config(log *zap.Logger) simserver.Config {
+func (s settings) config(now func() time.Time, log *zap.Logger) simserver.Config {
 	return simserver.Config{
 		LedgerPath: s.Ledger,
 		Carrier:    s.Carrier,
@@ -111,7 +78,7 @@ func (s settings) config(log *zap.Logger) simserver.Config {
 		Secret:     s.Secret,
 		Faults:     s.faults(),
 		Seed:       s.Seed,
-		Now:        time.Now,
+		Now:        now,
 		Logger:     log,
 	}
 }

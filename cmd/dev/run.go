@@ -81,7 +81,9 @@ func (c *runCmd) start(ctx context.Context, s *stack) (string, error) {
 	if _, err := s.api(ctx, "migrate"); err != nil {
 		return "", err
 	}
-	carrier, err := s.startCarrier(ctx, c.CarrierAddr, filepath.Join(s.dir, "carriersim.jsonl"))
+	// Not the file that a carriersim takes by default: one that was started by hand charges for another
+	// database, and what it charged would be unexplained in this one.
+	carrier, err := s.startCarrier(ctx, c.CarrierAddr, filepath.Join(s.dir, "ledger.jsonl"))
 	if err != nil {
 		return "", err
 	}
