@@ -36,6 +36,15 @@ func (s Submission) slot() slot { return slot{s.CallerID, s.Key} }
 //
 // Errors: ErrOverloaded (nothing stored), ErrUnavailable (repeat to learn), others are internal.
 func (o *Outbox) Accept(ctx context.Context, s Submission) (Answer, error) {
+	if !o.admission.enter(s.CallerID) {
+		return Answer{}, ErrOverloaded
+	}
+	taken := false
+	defer func() {
+		if !taken {
+			o.admission.leave(s.CallerID)
+		}
+	}()
 	id, err := uuid.NewV7()
 	if err != nil {
 		return Answer{}, fmt.Errorf("making an intent id: %w", err)
@@ -51,6 +60,8 @@ func (o *Outbox) Accept(ctx context.Context, s Submission) (Answer, error) {
 	waiting, cancel := context.WithTimeout(ctx, o.cfg.Patience+tryTimeout)
 	defer cancel()
 	answer, err := o.accepting.TryDo(waiting, acceptItem{Submission: s, intentID: id, request: request})
+	// What was taken has its place until it is carried out, also if nobody waits for it any more.
+	taken = !errors.Is(err, groupcommit.ErrFull) && !errors.Is(err, groupcommit.ErrClosed)
 	switch {
 	case err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
 		return Answer{}, ErrUnavailable

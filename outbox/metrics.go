@@ -79,6 +79,20 @@ func histogramVec(name, help string, buckets []float64, labels ...string) *prome
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 }
 
+// watchAdmission shows how many submissions are under way, and how many may be.
+func (m *Metrics) watchAdmission(a *admission) {
+	m.reg.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "waybill_accepts_under_way",
+			Help: "Submissions that wait for their commit.",
+		}, func() float64 { n, _ := a.occupancy(); return float64(n) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "waybill_accepts_room",
+			Help: "Submissions that may wait for their commit; one caller alone may have half as many.",
+		}, func() float64 { _, room := a.occupancy(); return float64(room) }),
+	)
+}
+
 // watchQueues shows how many items wait for each group commit.
 func (m *Metrics) watchQueues(depths map[string]func() int) {
 	for step, depth := range depths {

@@ -30,7 +30,7 @@ import (
 
 // Errors that a caller may act on. Everything else is internal.
 var (
-	// ErrOverloaded: the queue is full. Nothing was stored; the same request may come again.
+	// ErrOverloaded: more comes than is committed. Nothing was stored; the same request may come again.
 	ErrOverloaded = errors.New("outbox is overloaded")
 
 	// ErrUnavailable: the database is away, or the outcome of a commit could not be learned in
@@ -78,6 +78,10 @@ type Config struct {
 	// MaxBatch, Queue and Flushers size the group commits; see groupcommit.Config.
 	MaxBatch, Queue, Flushers int
 
+	// AcceptWait is how long a submission may probably take to be committed; more than that many are
+	// refused with ErrOverloaded. Default 100 ms.
+	AcceptWait time.Duration
+
 	Policy  Policy
 	Logger  *zap.Logger
 	Metrics *Metrics
@@ -89,6 +93,10 @@ func (c Config) withDefaults() Config {
 	c.Lease = orDefault(c.Lease, 30*time.Second)
 	c.Patience = orDefault(c.Patience, 2*time.Second)
 	c.Poll = orDefault(c.Poll, time.Second)
+	c.MaxBatch = orDefault(c.MaxBatch, 256)
+	c.Queue = orDefault(c.Queue, 8192)
+	c.Flushers = orDefault(c.Flushers, 2)
+	c.AcceptWait = orDefault(c.AcceptWait, 100*time.Millisecond)
 	c.Policy = c.Policy.withDefaults()
 	return c
 }
@@ -107,6 +115,7 @@ type Outbox struct {
 	river *river.Client[pgx.Tx]
 	cfg   Config
 
+	admission  *admission
 	accepting  *groupcommit.Batcher[acceptItem, Answer]
 	claiming   *groupcommit.Batcher[claimItem, claimed]
 	completing *groupcommit.Batcher[completeItem, completion]
@@ -126,13 +135,15 @@ func New(ctx context.Context, db *pgxpool.Pool, cfg Config) (*Outbox, error) {
 		return nil, fmt.Errorf("making the job inserter: %w", err)
 	}
 	o := &Outbox{db: db, river: inserter, cfg: cfg}
-	o.accepting = groupcommit.New(ctx, o.batch("accept"), o.acceptAll)
+	o.admission = newAdmission(cfg.AcceptWait, cfg.Flushers, cfg.Queue+cfg.Flushers*cfg.MaxBatch)
+	o.accepting = groupcommit.New(ctx, o.batch("accept"), o.acceptAdmitted)
 	o.claiming = groupcommit.New(ctx, o.batch("claim"), o.claimAll)
 	completing := o.batch("complete")
 	completing.MaxWeight = maxDocumentBytes
 	o.completing = groupcommit.NewWeighed(ctx, completing, documentBytes, o.completeAll)
 	o.answering = groupcommit.New(ctx, o.batch("answer"), o.answerAll)
 	o.hub = newHub(ctx, o)
+	cfg.Metrics.watchAdmission(o.admission)
 	cfg.Metrics.watchQueues(map[string]func() int{
 		"accept":   o.accepting.Depth,
 		"claim":    o.claiming.Depth,

@@ -48,12 +48,14 @@ func setup(t *testing.T, caps carrier.Capabilities, options ...option) *testBund
 func setupOn(t *testing.T, db *pgxpool.Pool, fake *fakeCarrier, options ...option) *testBundle {
 	t.Helper()
 	cfg := Config{
-		Lease:   time.Minute,
-		Listen:  true,
-		Policy:  Policy{MinSpacing: time.Nanosecond},
-		Logger:  zaptest.NewLogger(t),
-		Metrics: NewMetrics(prometheus.NewRegistry()),
-		Now:     time.Now,
+		Lease:  time.Minute,
+		Listen: true,
+		Policy: Policy{MinSpacing: time.Nanosecond},
+		// On a machine that does much else at once nothing is quick, and it is no matter here.
+		AcceptWait: time.Minute,
+		Logger:     zaptest.NewLogger(t),
+		Metrics:    NewMetrics(prometheus.NewRegistry()),
+		Now:        time.Now,
 	}
 	for _, opt := range options {
 		opt(&cfg)

@@ -30,11 +30,13 @@ type keysCommands struct {
 type serveCommand struct {
 	service.Database `embed:""`
 
-	APIAddr    string  `name:"api-addr" env:"WAYBILL_API_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where callers reach the API (default ${default})."`
-	AdminAddr  string  `name:"admin-addr" env:"WAYBILL_ADMIN_ADDR" default:"127.0.0.1:9080" placeholder:"HOST:PORT" help:"Where operators reach /metrics, /healthz, /readyz and /debug/pprof/ (default ${default}). Keep it private."`
-	Carriers   string  `env:"WAYBILL_CARRIERS" required:"" placeholder:"FILE" help:"Path of carriers.yaml: the carriers and their limits, the default carrier, the default sender."`
-	CallerRate float64 `name:"caller-rate" env:"WAYBILL_CALLER_RATE" default:"5000" placeholder:"N" help:"POST /v1/labels a second that one caller may send, with a burst of twice as many (default ${default}). More are answered 429."`
-	LogLevel   string  `name:"log-level" env:"WAYBILL_LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"Least level that is logged: debug, info, warn or error (default ${default}). Requests are info."`
+	APIAddr    string        `name:"api-addr" env:"WAYBILL_API_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where callers reach the API (default ${default})."`
+	AdminAddr  string        `name:"admin-addr" env:"WAYBILL_ADMIN_ADDR" default:"127.0.0.1:9080" placeholder:"HOST:PORT" help:"Where operators reach /metrics, /healthz, /readyz and /debug/pprof/ (default ${default}). Keep it private."`
+	Carriers   string        `env:"WAYBILL_CARRIERS" required:"" placeholder:"FILE" help:"Path of carriers.yaml: the carriers and their limits, the default carrier, the default sender."`
+	CallerRate float64       `name:"caller-rate" env:"WAYBILL_CALLER_RATE" default:"5000" placeholder:"N" help:"POST /v1/labels a second that one caller may send, with a burst of twice as many (default ${default}). More are answered 429."`
+	AcceptWait time.Duration `name:"accept-wait" env:"WAYBILL_ACCEPT_WAIT" default:"100ms" placeholder:"DURATION" help:"How long a POST /v1/labels should wait for its commit at most (default ${default}). As many are let in as are committed within this time, and 128 in any case; one caller may have as many under way as there is room left. More are answered 503 at once."`
+	MaxWaiting int           `name:"max-waiting" env:"WAYBILL_MAX_WAITING" default:"2000" placeholder:"N" help:"Requests that may wait for their label at once (Prefer: wait), each with some memory (default ${default}). More are answered as if they had not asked to wait."`
+	LogLevel   string        `name:"log-level" env:"WAYBILL_LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"Least level that is logged: debug, info, warn or error (default ${default}). Requests are info."`
 }
 
 type migrateCommand struct {
@@ -65,6 +67,8 @@ func (c serveCommand) Validate() error {
 		checkAddr("WAYBILL_API_ADDR", c.APIAddr),
 		checkAddr("WAYBILL_ADMIN_ADDR", c.AdminAddr),
 		checkRate(c.CallerRate),
+		checkAcceptWait(c.AcceptWait),
+		checkMaxWaiting(c.MaxWaiting),
 	)
 }
 
@@ -78,6 +82,20 @@ func checkAddr(name, addr string) error {
 func checkRate(perSecond float64) error {
 	if !(perSecond > 0 && perSecond <= 1e6) {
 		return fmt.Errorf("WAYBILL_CALLER_RATE: %v is not between 0 and 1,000,000 requests a second", perSecond)
+	}
+	return nil
+}
+
+func checkAcceptWait(d time.Duration) error {
+	if d < time.Millisecond || d > time.Minute {
+		return fmt.Errorf("WAYBILL_ACCEPT_WAIT: %s is not between 1ms and 1m", d)
+	}
+	return nil
+}
+
+func checkMaxWaiting(n int) error {
+	if n < 0 || n > 1e6 {
+		return fmt.Errorf("WAYBILL_MAX_WAITING: %d is not between 0 and 1,000,000", n)
 	}
 	return nil
 }

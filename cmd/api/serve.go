@@ -42,10 +42,11 @@ func (c serveCommand) Run(p *command.Process) (err error) {
 	registry := prometheus.NewRegistry()
 	service.RegisterProcess(registry, map[string]*pgxpool.Pool{"api": pool})
 	box, err := outbox.New(alive, pool, outbox.Config{
-		Listen:  !c.ThroughPooler(),
-		Logger:  logger.Named("outbox"),
-		Metrics: outbox.NewMetrics(registry),
-		Now:     p.Now,
+		Listen:     !c.ThroughPooler(),
+		AcceptWait: c.AcceptWait,
+		Logger:     logger.Named("outbox"),
+		Metrics:    outbox.NewMetrics(registry),
+		Now:        p.Now,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the outbox: %w", err)
@@ -60,6 +61,7 @@ func (c serveCommand) Run(p *command.Process) (err error) {
 		keys:        caller.New(pool, p.Now),
 		carriers:    carriers,
 		limits:      newLimiter(c.CallerRate, p.Now),
+		waiting:     newPlaces(c.MaxWaiting),
 		ready:       service.NewReadiness(func(ctx context.Context) error { return migrations.Check(ctx, pool) }, p.Now),
 		metrics:     newMetrics(registry),
 		logger:      logger,
@@ -113,9 +115,11 @@ func (a *api) mainServer() *http.Server {
 	return &http.Server{
 		Handler:           a.newMux(a.routes()),
 		ReadHeaderTimeout: headerTimeout,
-		WriteTimeout:      answerTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          zap.NewStdLog(a.logger.Named("http")),
+		// Of a request that is refused net/http reads the body before it answers.
+		ReadTimeout:    headerTimeout + bodyTimeout,
+		WriteTimeout:   answerTimeout,
+		IdleTimeout:    idleTimeout,
+		MaxHeaderBytes: maxHeader,
+		ErrorLog:       zap.NewStdLog(a.logger.Named("http")),
 	}
 }

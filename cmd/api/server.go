@@ -32,6 +32,7 @@ type api struct {
 	keys     *caller.Keys
 	carriers *catalog.Catalog
 	limits   *limiter
+	waiting  places
 	ready    *service.Readiness
 	metrics  *metrics
 	logger   *zap.Logger
@@ -140,7 +141,9 @@ func (a *api) log(route string, r *request, status int, refused *refusal, took t
 			fields = append(fields, zap.Error(refused.cause))
 		}
 	}
-	if status >= http.StatusInternalServerError && refused != nil {
+	// Whoever is turned away at once is no fault of ours, and there may be thousands of them a second.
+	overloaded := refused != nil && refused.document.Code == problem.Overloaded
+	if status >= http.StatusInternalServerError && refused != nil && !overloaded {
 		a.logger.Error("request", fields...)
 		return
 	}

@@ -19,6 +19,9 @@ func (a *api) submit(w http.ResponseWriter, r *request) error {
 	if err := a.limits.take(r.caller.ID); err != nil {
 		return err
 	}
+	if a.outbox.Full(r.caller.ID) {
+		return outbox.ErrOverloaded // before anything is read or checked that would be for nothing
+	}
 	key, err := idempotencyKey(r.Header)
 	if err != nil {
 		return err
@@ -103,7 +106,8 @@ func (a *api) answerOfKnownKey(
 func (a *api) answer(w http.ResponseWriter, r *request, s outbox.Submission, answer outbox.Answer) error {
 	r.intent = answer.IntentID
 	replayed := answer.Kind != outbox.Accepted
-	if wait, ok := preferredWait(r.Header); ok {
+	if wait, ok := preferredWait(r.Header); ok && a.waiting.take() {
+		defer a.waiting.leave()
 		w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(wait))
 		switch answer.Kind {
 		case outbox.Accepted, outbox.InProgress, outbox.Doubtful:
