@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -146,6 +147,31 @@ func TestDoorbell(t *testing.T) {
 		require.Equal(t, Purchased, b.row(id).State)
 		require.Equal(t, 1, b.carrier.callCount())
 	})
+}
+
+// TestNobodyIsNotifiedOfJobs: nobody listens for jobs, so no order pays for telling of its own, but for
+// a process's first.
+func TestNobodyIsNotifiedOfJobs(t *testing.T) {
+	t.Parallel()
+	b := setup(t, keyed)
+	conn, err := b.db.Acquire(t.Context())
+	require.NoError(t, err)
+	listener := conn.Hijack()
+	t.Cleanup(func() { _ = listener.Close(context.WithoutCancel(t.Context())) })
+	_, err = listener.Exec(t.Context(), `LISTEN "public.river_insert"`)
+	require.NoError(t, err)
+
+	b.accepted()
+	for began := time.Now(); time.Since(began) < 2*river.FetchCooldownDefault; {
+		b.accepted()
+	}
+	b.exec(`SELECT pg_notify('public.river_insert', 'the last')`)
+	first, err := listener.WaitForNotification(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, first.Payload, Queue)
+	last, err := listener.WaitForNotification(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "the last", last.Payload)
 }
 
 // TestNextRetry: however often a job has failed, it comes again, soon.

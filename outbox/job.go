@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -52,9 +53,18 @@ func (BuyLabel) InsertOpts() river.InsertOpts {
 	}
 }
 
+// notifyNever is longer than any process lives. River notifies of an insert once in a fetch's cooldown,
+// and of a process's first in any case. Nobody listens, and NOTIFY takes a lock that all committers
+// share.
+const notifyNever = 100 * 365 * 24 * time.Hour
+
 // insertOnlyRiver is a client that never elects, fetches or listens.
 func insertOnlyRiver(db *pgxpool.Pool, logger *zap.Logger) (*river.Client[pgx.Tx], error) {
-	return river.NewClient(riverpgxv5.New(db), &river.Config{Logger: RiverLogger(logger)})
+	return river.NewClient(riverpgxv5.New(db), &river.Config{
+		Logger:            RiverLogger(logger),
+		FetchCooldown:     notifyNever,
+		FetchPollInterval: notifyNever, // never shorter than the cooldown
+	})
 }
 
 // RiverLogger lets River, which logs through slog, write into the service's log.
