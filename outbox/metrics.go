@@ -20,6 +20,7 @@ type Metrics struct {
 	intentToLabel    prometheus.Histogram
 	carrierCalls     *prometheus.HistogramVec
 	intents          *prometheus.GaugeVec
+	leftToPerson     prometheus.Gauge
 	oldestPending    prometheus.Gauge
 }
 
@@ -51,8 +52,12 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			latencyBuckets, "carrier", "outcome"),
 		intents: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "waybill_intents",
-			Help: "Label intents that are not final, by state; in_doubt needs attention.",
+			Help: "Label intents that are not final, by state.",
 		}, []string{"state"}),
+		leftToPerson: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "waybill_intents_left_to_person",
+			Help: "Label intents in doubt that no look-up will settle: a person has to decide.",
+		}),
 		oldestPending: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "waybill_oldest_pending_seconds",
 			Help: "Age of the oldest pending intent.",
@@ -60,7 +65,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 	reg.MustRegister(m.batchSize, m.replays, m.parcelConflicts, m.lateRepeats, m.callerMismatches,
 		m.takeovers, m.lostLeases, m.sweptKeys, m.rungJobs, m.intentToLabel, m.carrierCalls,
-		m.intents, m.oldestPending)
+		m.intents, m.leftToPerson, m.oldestPending)
 	return m
 }
 
