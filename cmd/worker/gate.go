@@ -29,6 +29,10 @@ const (
 	// rate limit.
 	returns = 500
 
+	// burst is how much of a second's calls may be made at once: enough for a worker that fetches its
+	// jobs every few moments, and so little that no second sees many more calls than the rate.
+	burst = 0.1
+
 	// longestAway bounds how long one is sent away, so that a carrier that is back is noticed soon,
 	// however many wait for it.
 	longestAway = 30 * time.Second
@@ -62,7 +66,7 @@ func newGate(name string, perSecond float64, open prometheus.Gauge, now func() t
 		limit, back = rate.Limit(perSecond), perSecond
 	}
 	return &gate{
-		limiter: rate.NewLimiter(limit, max(1, int(perSecond))),
+		limiter: rate.NewLimiter(limit, max(1, int(burst*perSecond))),
 		breaker: gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
 			Name:        name,
 			MaxRequests: trials,
