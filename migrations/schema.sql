@@ -104,6 +104,7 @@ CREATE TABLE public.label_intents (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     finished_at timestamp with time zone,
     recovery_id bigint,
+    unbegun integer DEFAULT 0 NOT NULL,
     CONSTRAINT label_intents_called CHECK (((calls = 0) = (first_called_at IS NULL))),
     CONSTRAINT label_intents_caller_id_check CHECK ((caller_id ~ '^[a-z0-9_-]{1,64}$'::text)),
     CONSTRAINT label_intents_doubt CHECK (((state = 'in_doubt'::text) = (settled_by IS NOT NULL))),

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json/v2"
 	"errors"
@@ -110,8 +111,6 @@ func (b *Buyer) Work(ctx context.Context, job *river.Job[BuyLabel]) error {
 		done = func(o carrier.Outcome) { once.Do(func() { tell(o) }) }
 		defer done("")
 	}
-	// Before the claim is asked for, so that the lease is never thought to be longer than it is.
-	began := b.outbox.cfg.Now()
 	c, err := b.outbox.claim(ctx, job.Args.IntentID, account.Carrier)
 	if err != nil {
 		done("")
@@ -126,13 +125,11 @@ func (b *Buyer) Work(ctx context.Context, job *river.Job[BuyLabel]) error {
 		return err
 	}
 	a := &attempt{
-		Buyer:    b,
-		account:  account,
-		claimed:  c,
-		began:    began,
-		logger:   b.logger.With(zap.Stringer("intent_id", c.lease.intentID), zap.Int64("job_id", job.ID)),
-		done:     done,
-		deadline: began.Add(b.outbox.leaseOf(c.order.carrier)),
+		Buyer:   b,
+		account: account,
+		claimed: c,
+		logger:  b.logger.With(zap.Stringer("intent_id", c.lease.intentID), zap.Int64("job_id", job.ID)),
+		done:    done,
 	}
 	return a.run(context.WithoutCancel(ctx))
 }
@@ -207,11 +204,9 @@ type attempt struct {
 	*Buyer
 	claimed
 
-	account  Account
-	began    time.Time
-	deadline time.Time // of the lease, by our clock; never later than the database's
-	logger   *zap.Logger
-	done     func(carrier.Outcome)
+	account Account
+	logger  *zap.Logger
+	done    func(carrier.Outcome)
 }
 
 func (a *attempt) run(ctx context.Context) error {
@@ -230,8 +225,8 @@ func (a *attempt) run(ctx context.Context) error {
 		return err
 	}
 	if label := concl.label; label != nil {
-		label.Service = orDefault(label.Service, ship.Service)
-		label.Document.Format = orDefault(label.Document.Format, ship.Format)
+		label.Service = cmp.Or(label.Service, ship.Service)
+		label.Document.Format = cmp.Or(label.Document.Format, ship.Format)
 	}
 	return a.deliver(ctx, concl)
 }
@@ -261,6 +256,8 @@ func (a *attempt) step(ctx context.Context, ship carrier.Shipment) (conclusion, 
 func (a *attempt) call(ctx context.Context, ship carrier.Shipment) conclusion {
 	if remaining := a.deadline.Sub(a.outbox.cfg.Now()); remaining < a.account.Timeout+margin(a.outbox.leaseOf(a.order.carrier)) {
 		a.done("")
+		a.logger.Warn("call not begun: the lease does not cover it any more", zap.Duration("remaining", remaining),
+			zap.Duration("took", a.outbox.cfg.Now().Sub(a.began)), zap.Int("times_before", a.before.unbegun))
 		return concludeNotBegun()
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.account.Timeout)

@@ -338,6 +338,7 @@ func TestUnknownOutcome(t *testing.T) {
 		require.Equal(t, Answer{Kind: Doubtful, IntentID: id, parked: true}, b.accept(s))
 		require.NoError(t, b.box.Gauge(t.Context()))
 		require.InDelta(t, 1, value(b.box.cfg.Metrics.intents.WithLabelValues("in_doubt")), 0)
+		require.InDelta(t, 1, value(b.box.cfg.Metrics.leftToPerson), 0)
 	})
 
 	t.Run("BoughtAbovePriceWaitsForAPerson", func(t *testing.T) {
@@ -663,24 +664,43 @@ func TestOneLeaseAtATime(t *testing.T) {
 	require.Equal(t, map[claimStatus]int{granted: 1, heldByOther: 31}, statuses)
 }
 
+// TestCallIsNotBegunWithoutRoomInTheLease: where claiming takes so long that the lease cannot cover the
+// call any more, nothing is sent and nothing is spent. The next lease is longer, and the call is sent.
 func TestCallIsNotBegunWithoutRoomInTheLease(t *testing.T) {
 	t.Parallel()
-	var now time.Time
-	var mu sync.Mutex
-	clock := func() time.Time {
-		mu.Lock()
-		defer mu.Unlock()
-		now = now.Add(40 * time.Second) // every look at the clock finds two thirds of a lease gone
-		return now
+	for name, tt := range map[string]struct {
+		claimTakes time.Duration // of a lease of a minute, 24 s of which the call needs
+		unbegun    int
+	}{
+		"InTime":   {30 * time.Second, 0},
+		"Slow":     {40 * time.Second, 1},
+		"VerySlow": {200 * time.Second, 3},
+		"Slowest":  {tryTimeout + commitTimeout, 1}, // of those that do not fail
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var now time.Time
+			var mu sync.Mutex
+			b := setup(t, blind, func(c *Config) {
+				c.Policy.MaxCalls = 1
+				c.Now = func() time.Time {
+					mu.Lock()
+					defer mu.Unlock()
+					now = now.Add(tt.claimTakes) // between any two looks at the clock
+					return now
+				}
+			})
+			_, id := b.accepted()
+			for n := range tt.unbegun {
+				require.Equal(t, time.Second, requireSnooze(t, b.work(id)))
+				require.Zero(t, b.carrier.callCount())
+				require.Equal(t, row{State: Pending, Attempts: n + 1, Calls: n + 1, KeyState: "started", Jobs: 1}, b.row(id))
+			}
+			require.NoError(t, b.work(id))
+			require.Equal(t, 1, b.carrier.callCount())
+			require.Equal(t, Purchased, b.row(id).State)
+		})
 	}
-	b := setup(t, blind, func(c *Config) { c.Now = clock })
-	_, id := b.accepted()
-	for range 2 {
-		require.Equal(t, time.Second, requireSnooze(t, b.work(id)))
-		b.age(id, time.Second)
-	}
-	require.Zero(t, b.carrier.callCount())
-	require.Equal(t, row{State: Pending, Attempts: 2, Calls: 2, Deferrals: 2, KeyState: "started", Jobs: 1}, b.row(id))
 }
 
 func TestBuyerRefusesATimeoutThatDoesNotFitTheLease(t *testing.T) {

@@ -38,6 +38,10 @@ type claimed struct {
 	status claimStatus
 	wait   time.Duration
 
+	// began is our clock a moment before the database was asked for the lease, and deadline the end of
+	// the lease by our clock: never later than by the database's.
+	began, deadline time.Time
+
 	lease    lease
 	plan     plan
 	before   progress // as planned on: without the call that the plan is about to make
@@ -115,6 +119,8 @@ func (o *Outbox) decide(it claimItem, row claimRow, takeover bool, j *journal) c
 		before:   row.progress,
 		order:    row.order,
 		tookOver: takeover,
+		began:    row.asked,
+		deadline: row.asked.Add(row.leaseEnd.Sub(row.progress.now)),
 	}
 	if row.settledBy == SettledByPerson {
 		// It was left to a person while this claim waited for the lock.
@@ -160,6 +166,7 @@ type claimRow struct {
 	leaseToken uuid.UUID
 	leaseEnd   time.Time
 	loss       loss
+	asked      time.Time // our clock before any of it was read
 }
 
 // notOurs says why the lease could not be taken.
@@ -170,6 +177,12 @@ func (r claimRow) notOurs() claimed {
 	return claimed{status: heldByOther, wait: max(0, r.leaseEnd.Sub(r.progress.now))}
 }
 
+// maxStretch is by how many times its length a lease grows at most. Each call that could not be begun,
+// because claiming took longer than the lease has to spare, adds one, so that no machine is too slow
+// to get anywhere: 16 leases are longer than the slowest claim that does not fail (tryTimeout and
+// commitTimeout) for every lease in use.
+const maxStretch = 15
+
 // takeLeases takes every lease that is free, and tells of each taken one whether it was taken over
 // from an expired one.
 func (o *Outbox) takeLeases(
@@ -179,17 +192,22 @@ func (o *Outbox) takeLeases(
 	for i, it := range items {
 		ids[i], tokens[i] = it.intentID, it.token
 	}
+	asked := o.cfg.Now()
 	taken := make(map[uuid.UUID]bool, len(items))
 	rows := make(map[uuid.UUID]claimRow, len(items))
 	batch := &pgx.Batch{}
 	batch.Queue(`
 		UPDATE idempotency_keys AS k
 		SET lease_token = t.lease_token,
-			locked_until = clock_timestamp() + make_interval(secs => t.lease)
+			-- An earlier try of this transaction may have taken it, and journalled how long it lasts.
+			locked_until = CASE
+				WHEN k.lease_token = t.lease_token THEN k.locked_until
+				ELSE clock_timestamp() + make_interval(secs => t.lease)
+			END
 		FROM (
 			SELECT
 				t.lease_token, i.intent_id, i.caller_id, i.idem_key,
-				coalesce(($3::jsonb ->> i.carrier)::float8, $4) AS lease,
+				coalesce(($3::jsonb ->> i.carrier)::float8, $4) * (1 + least(i.unbegun, $5)) AS lease,
 				was.lease_token AS was
 			FROM unnest($1::uuid[], $2::uuid[]) AS t (intent_id, lease_token)
 			CROSS JOIN LATERAL (
@@ -209,7 +227,7 @@ func (o *Outbox) takeLeases(
 			-- clock_timestamp, not now(): a batch may have waited for the lock.
 			AND (k.locked_until IS NULL OR k.locked_until <= clock_timestamp() OR k.lease_token = t.lease_token)
 		RETURNING t.intent_id, t.was IS NOT NULL AND t.was <> t.lease_token`,
-		ids, tokens, o.leaseSeconds(), o.cfg.Lease.Seconds(),
+		ids, tokens, o.leaseSeconds(), o.cfg.Lease.Seconds(), maxStretch,
 	).Query(func(r pgx.Rows) error {
 		var id uuid.UUID
 		var takeover bool
@@ -222,7 +240,7 @@ func (o *Outbox) takeLeases(
 	batch.Queue(`
 		SELECT
 			i.intent_id, i.caller_id, i.idem_key, i.state, coalesce(i.settled_by, ''),
-			i.calls, i.open_calls, i.deferrals, i.empty_lookups, i.failed_lookups,
+			i.calls, i.open_calls, i.deferrals, i.unbegun, i.empty_lookups, i.failed_lookups,
 			coalesce(i.called_account, ''), coalesce(i.called_with_key, false),
 			i.first_called_at, i.last_call_until, i.last_lookup_at, i.not_before, i.call_token,
 			i.order_id, i.parcel_no, i.label_version, i.carrier, i.reference, i.request_id,
@@ -236,18 +254,18 @@ func (o *Outbox) takeLeases(
 			SELECT k.state, k.lease_token, k.locked_until FROM idempotency_keys AS k
 			WHERE k.caller_id = i.caller_id AND k.idem_key = i.idem_key LIMIT 1
 		) AS k`+lossJoin, ids,
-	).Query(func(r pgx.Rows) error { return readClaimRows(r, rows) })
+	).Query(func(r pgx.Rows) error { return readClaimRows(r, asked, rows) })
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, nil, err
 	}
 	return taken, rows, nil
 }
 
-func readClaimRows(r pgx.Rows, into map[uuid.UUID]claimRow) error {
+func readClaimRows(r pgx.Rows, asked time.Time, into map[uuid.UUID]claimRow) error {
 	for r.Next() {
 		var (
 			id                    uuid.UUID
-			c                     claimRow
+			c                     = claimRow{asked: asked}
 			first, until, lookup  *time.Time
 			notBefore, leaseEnd   *time.Time
 			lostSince             *time.Time
@@ -255,8 +273,8 @@ func readClaimRows(r pgx.Rows, into map[uuid.UUID]claimRow) error {
 		)
 		if err := r.Scan(
 			&id, &c.owner.caller, &c.owner.key, &c.progress.state, &c.settledBy,
-			&c.progress.calls, &c.progress.openCalls, &c.progress.deferrals, &c.progress.emptyLookups,
-			&c.progress.failedLookups, &c.progress.account, &c.progress.withKey,
+			&c.progress.calls, &c.progress.openCalls, &c.progress.deferrals, &c.progress.unbegun,
+			&c.progress.emptyLookups, &c.progress.failedLookups, &c.progress.account, &c.progress.withKey,
 			&first, &until, &lookup, &notBefore, &callToken,
 			&c.order.parcel.OrderID, &c.order.parcel.ParcelNo, &c.order.parcel.LabelVersion,
 			&c.order.carrier, &c.order.reference, &c.order.requestID, &c.order.request, &c.order.createdAt,

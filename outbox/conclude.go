@@ -60,6 +60,7 @@ type conclusion struct {
 	closes   int
 	refused  bool // counts against the budget
 	deferred bool
+	unbegun  bool // counted, and never sent
 	lookedUp bool // a look-up answered, and found nothing
 
 	// evidence is kept of everything that was not bought at once.
@@ -160,10 +161,10 @@ func concludeUnknown(
 	}
 }
 
-// concludeNotBegun: the lease no longer covered the call, so nothing was sent.
+// concludeNotBegun: the lease no longer covered the call, so nothing was sent. The next one is longer.
 func concludeNotBegun() conclusion {
 	return conclusion{
-		state: Pending, reason: notBegun, closes: 1, deferred: true, follow: later, delay: time.Second,
+		state: Pending, reason: notBegun, closes: 1, unbegun: true, follow: later, delay: time.Second,
 		evidence: []evidence{{kind: "buy", outcome: string(carrier.NotBought), reason: notBegun}},
 	}
 }

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"time"
 
 	"waybill/carrier"
@@ -28,11 +29,11 @@ type Policy struct {
 }
 
 func (p Policy) withDefaults() Policy {
-	p.MaxCalls = orDefault(p.MaxCalls, 50)
-	p.MinLookups = orDefault(p.MinLookups, 3)
-	p.MaxFailedLookups = orDefault(p.MaxFailedLookups, 500)
-	p.MinSpacing = orDefault(p.MinSpacing, time.Second)
-	p.MaxDeferrals = orDefault(p.MaxDeferrals, 500)
+	p.MaxCalls = cmp.Or(p.MaxCalls, 50)
+	p.MinLookups = cmp.Or(p.MinLookups, 3)
+	p.MaxFailedLookups = cmp.Or(p.MaxFailedLookups, 500)
+	p.MinSpacing = cmp.Or(p.MinSpacing, time.Second)
+	p.MaxDeferrals = cmp.Or(p.MaxDeferrals, 500)
 	return p
 }
 
@@ -75,6 +76,7 @@ type progress struct {
 	calls         int
 	openCalls     int
 	deferrals     int
+	unbegun       int
 	emptyLookups  int
 	failedLookups int
 	account       string // that the calls went to
@@ -86,8 +88,9 @@ type progress struct {
 	now           time.Time
 }
 
-// spent is how many calls count against the budget: those that the carrier asked to put off do not.
-func (p progress) spent() int { return p.calls - p.deferrals }
+// spent is how many calls count against the budget: those that the carrier asked to put off do not,
+// nor those that were never sent.
+func (p progress) spent() int { return p.calls - p.deferrals - p.unbegun }
 
 // plan is a step, why, and for waitStep how long to wait.
 type plan struct {

@@ -91,7 +91,9 @@ func TestNext(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tt.p.now = t0.Add(tt.at)
-			tt.p.account = orDefault(tt.p.account, "SIM-1")
+			if tt.p.account == "" {
+				tt.p.account = "SIM-1"
+			}
 			require.Equal(t, tt.want, next(tt.p, "SIM-1", tt.caps, policy))
 		})
 	}

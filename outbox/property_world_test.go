@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json/v2"
 	"fmt"
@@ -218,8 +219,8 @@ func (w *world) stall(id uuid.UUID) {
 	w.stalled = append(w.stalled, &stalled{
 		sendable: began.Add(w.box.cfg.Lease + slept),
 		attempt: &attempt{
-			Buyer: w.buyer, account: w.buyer.accounts["sim"], claimed: c, began: began,
-			logger: zap.NewNop(), done: func(carrier.Outcome) {}, deadline: began.Add(w.box.cfg.Lease),
+			Buyer: w.buyer, account: w.buyer.accounts["sim"], claimed: c,
+			logger: zap.NewNop(), done: func(carrier.Outcome) {},
 		},
 	})
 }
@@ -243,8 +244,8 @@ func (w *world) goOn(s *stalled, asleep bool) {
 		require.NoError(w, err)
 	}
 	if label := concl.label; label != nil {
-		label.Service = orDefault(label.Service, ship.Service)
-		label.Document.Format = orDefault(label.Document.Format, ship.Format)
+		label.Service = cmp.Or(label.Service, ship.Service)
+		label.Document.Format = cmp.Or(label.Document.Format, ship.Format)
 	}
 	s.item = &completeItem{
 		lease: s.lease, order: s.order, conclusion: concl, account: w.carrier.Account(),

@@ -70,6 +70,7 @@ type intentRows struct {
 	states                    []string
 	settlers, codes, messages []*string
 	called, refused, deferred []bool
+	unbegun                   []bool
 	lookups, lookupsFailed    []bool
 	closes                    []int32
 	began                     []time.Time
@@ -88,6 +89,7 @@ func (r *intentRows) add(it completeItem) {
 	r.closes = append(r.closes, int32(c.closes)) //nolint:gosec // G115: at most the calls that are open, an integer column.
 	r.refused = append(r.refused, c.refused)
 	r.deferred = append(r.deferred, c.deferred)
+	r.unbegun = append(r.unbegun, c.unbegun)
 	r.lookups = append(r.lookups, c.lookedUp)
 	r.lookupsFailed = append(r.lookupsFailed, c.reason == lookupFailed)
 	r.began = append(r.began, it.began)
@@ -114,6 +116,7 @@ func (r *intentRows) queue(batch *pgx.Batch) {
 			open_calls = greatest(0, i.open_calls - t.closes),
 			refusals = i.refusals + t.refused::integer,
 			deferrals = i.deferrals + t.deferred::integer,
+			unbegun = i.unbegun + t.unbegun::integer,
 			empty_lookups = i.empty_lookups + t.looked_up::integer,
 			failed_lookups = CASE WHEN t.lookup_failed THEN i.failed_lookups + 1 ELSE 0 END,
 			last_lookup_at = CASE WHEN t.looked_up THEN t.began ELSE i.last_lookup_at END,
@@ -131,14 +134,14 @@ func (r *intentRows) queue(batch *pgx.Batch) {
 		FROM unnest(
 			$1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::text[],
 			$7::boolean[], $8::integer[], $9::boolean[], $10::boolean[], $11::boolean[],
-			$12::timestamptz[], $13::boolean[], $14::float8[]
+			$12::timestamptz[], $13::boolean[], $14::float8[], $15::boolean[]
 		) AS t (
 			intent_id, state, settled_by, label_id, carrier_code, carrier_message,
-			called, closes, refused, deferred, looked_up, began, lookup_failed, delay
+			called, closes, refused, deferred, looked_up, began, lookup_failed, delay, unbegun
 		)
 		WHERE i.intent_id = t.intent_id AND i.state IN ('pending', 'in_doubt')`,
 		r.ids, r.states, r.settlers, r.labelIDs, r.codes, r.messages,
-		r.called, r.closes, r.refused, r.deferred, r.lookups, r.began, r.lookupsFailed, r.delays,
+		r.called, r.closes, r.refused, r.deferred, r.lookups, r.began, r.lookupsFailed, r.delays, r.unbegun,
 	).Exec(exactly("concluding label intents", len(r.ids)))
 }
 

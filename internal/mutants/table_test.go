@@ -59,7 +59,7 @@ var table = []mutant{
 		`"nothing was stored, safe to retry" is not known after a COMMIT whose reply was lost`,
 	},
 	{
-		"a lost COMMIT is not run again", "outbox/tx.go",
+		"a lost COMMIT is not run again", "outbox/sqlstate.go",
 		one(`return !errors.Is(err, errBroken)`, `return pgconn.SafeToRetry(err)`),
 		"./outbox", "TestLostCommit/Accept/Applied",
 		"the driver knows what it sent, not what the server did",
@@ -157,8 +157,8 @@ var table = []mutant{
 	},
 	{
 		"leases by the process's clock", "outbox/claim.go",
-		one("locked_until = clock_timestamp() + make_interval(secs => t.lease)",
-			"locked_until = to_timestamp(` + fmt.Sprint(o.cfg.Now().Unix()) + `) + make_interval(secs => t.lease)"),
+		one("ELSE clock_timestamp() + make_interval(secs => t.lease)",
+			"ELSE to_timestamp(` + fmt.Sprint(o.cfg.Now().Unix()) + `) + make_interval(secs => t.lease)"),
 		"./outbox", "TestLeasesAreMeasuredByTheDatabase",
 		"a process whose clock is slow would hold a lease that nobody respects",
 	},
