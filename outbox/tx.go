@@ -113,37 +113,6 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 	_ = tx.Rollback(ctx)
 }
 
-// isDataError tells an error that one row of a batch brought in: a value that does not fit, a
-// constraint that is broken, a limit that is exceeded, an exception that a trigger raised.
-func isDataError(err error) bool {
-	var pg *pgconn.PgError
-	if !errors.As(err, &pg) {
-		return false
-	}
-	switch pg.Code[:2] {
-	case "21", "22", "23", "54", "P0":
-		return true
-	default:
-		return false
-	}
-}
-
-// isTransient tells an error after which the same transaction may be run again. What the server did
-// not refuse in so many words is transient: the connection was lost, before or after COMMIT. Class 25
-// is a server that is read-only for a moment: a standby on its way to be the primary.
-func isTransient(err error) bool {
-	var pg *pgconn.PgError
-	if !errors.As(err, &pg) {
-		return !errors.Is(err, errBroken)
-	}
-	switch pg.Code[:2] {
-	case "08", "25", "40", "53", "55", "57", "58":
-		return true
-	default:
-		return false
-	}
-}
-
 // isPermanent tells an error that comes again with the same items: a batch that has one is split, so
 // that only the item at fault keeps it.
 func isPermanent(err error) bool { return !errors.Is(err, ErrUnavailable) }

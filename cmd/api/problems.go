@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -82,11 +81,7 @@ func databaseAway(err error) bool {
 	var server *pgconn.PgError
 	switch {
 	case errors.As(err, &server):
-		// Connection exceptions, lack of resources, and the operator's doing (restart, shutdown).
-		return strings.HasPrefix(server.Code, "08") ||
-			strings.HasPrefix(server.Code, "25") || // read-only: a standby on its way to be the primary
-			strings.HasPrefix(server.Code, "53") ||
-			strings.HasPrefix(server.Code, "57")
+		return outbox.Passes(server)
 	case errors.As(err, &connect), errors.As(err, &network):
 		return true
 	default:

@@ -42,6 +42,7 @@ func TestToRefusal(t *testing.T) {
 		"TooSlow":           {context.DeadlineExceeded, problem.Unavailable, true},
 		"AdminShutdown":     {&pgconn.PgError{Code: "57P01"}, problem.Unavailable, true},
 		"TooManyClients":    {&pgconn.PgError{Code: "53300"}, problem.Unavailable, true},
+		"Deadlock":          {&pgconn.PgError{Code: "40P01"}, problem.Unavailable, true},
 		"OurStatement":      {&pgconn.PgError{Code: "42601"}, problem.Internal, false},
 		"AnythingElse":      {errors.New("a bug"), problem.Internal, false},
 		"CancelledByItself": {context.Canceled, problem.Unavailable, true},
