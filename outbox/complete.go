@@ -30,6 +30,17 @@ type completeItem struct {
 	labelID uuid.UUID
 }
 
+// maxDocumentBytes ends a batch of completions: labels carry documents of up to some megabytes, and
+// the whole batch must commit within the time-out of a transaction.
+const maxDocumentBytes = 4 << 20
+
+func documentBytes(it completeItem) int {
+	if it.conclusion.label == nil {
+		return 0
+	}
+	return len(it.conclusion.label.Document.Content)
+}
+
 // completion is how storing a conclusion ended.
 type completion string
 

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,7 +121,7 @@ func unstorable(concl conclusion, err error) conclusion {
 	var pg *pgconn.PgError
 	code := "refused"
 	if errors.As(err, &pg) {
-		code = orDefault(pg.ConstraintName, pg.Code)
+		code = cmp.Or(pg.ConstraintName, pg.Code)
 	}
 	return conclusion{
 		state: InDoubt, settledBy: SettledByPerson, reason: boughtOtherwise, follow: stop,

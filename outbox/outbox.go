@@ -14,6 +14,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,17 +41,6 @@ var (
 	// ErrNotFound: no such row, or another caller's.
 	ErrNotFound = errors.New("not found")
 )
-
-// maxDocumentBytes ends a batch of completions: labels carry documents of up to some megabytes, and
-// the whole batch must commit within the time-out of a transaction.
-const maxDocumentBytes = 4 << 20
-
-func documentBytes(it completeItem) int {
-	if it.conclusion.label == nil {
-		return 0
-	}
-	return len(it.conclusion.label.Document.Content)
-}
 
 // Config of an Outbox. Zero values take the defaults; Now, Logger and Metrics are required.
 type Config struct {
@@ -89,24 +79,16 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	c.KeyTTL = orDefault(c.KeyTTL, 24*time.Hour)
-	c.Lease = orDefault(c.Lease, 30*time.Second)
-	c.Patience = orDefault(c.Patience, 2*time.Second)
-	c.Poll = orDefault(c.Poll, time.Second)
-	c.MaxBatch = orDefault(c.MaxBatch, 256)
-	c.Queue = orDefault(c.Queue, 8192)
-	c.Flushers = orDefault(c.Flushers, 2)
-	c.AcceptWait = orDefault(c.AcceptWait, 100*time.Millisecond)
+	c.KeyTTL = cmp.Or(c.KeyTTL, 24*time.Hour)
+	c.Lease = cmp.Or(c.Lease, 30*time.Second)
+	c.Patience = cmp.Or(c.Patience, 2*time.Second)
+	c.Poll = cmp.Or(c.Poll, time.Second)
+	c.MaxBatch = cmp.Or(c.MaxBatch, 256)
+	c.Queue = cmp.Or(c.Queue, 8192)
+	c.Flushers = cmp.Or(c.Flushers, 2)
+	c.AcceptWait = cmp.Or(c.AcceptWait, 100*time.Millisecond)
 	c.Policy = c.Policy.withDefaults()
 	return c
-}
-
-func orDefault[T comparable](v, preset T) T {
-	var zero T
-	if v == zero {
-		return preset
-	}
-	return v
 }
 
 // Outbox owns the intents of one database. Make it with New, end it with Close.

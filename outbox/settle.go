@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -182,7 +183,7 @@ func lockDoubtful(ctx context.Context, tx pgx.Tx, it *completeItem) error {
 	if it.conclusion.label != nil {
 		// What was ordered; a person knows the label, not its file.
 		label := *it.conclusion.label
-		label.Document.Format = orDefault(label.Document.Format, format)
+		label.Document.Format = cmp.Or(label.Document.Format, format)
 		it.conclusion.label = &label
 	}
 	return err
