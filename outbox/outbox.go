@@ -40,6 +40,10 @@ var (
 
 	// ErrNotFound: no such row, or another caller's.
 	ErrNotFound = errors.New("not found")
+
+	// ErrNoDocument: the label is there and has no document, because it was settled by hand, or its
+	// carrier showed it without. It is an ErrNotFound.
+	ErrNoDocument = fmt.Errorf("%w: the label has no document", ErrNotFound)
 )
 
 // Config of an Outbox. Zero values take the defaults; Now, Logger and Metrics are required.

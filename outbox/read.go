@@ -75,17 +75,21 @@ func (o *Outbox) LabelsByOrder(ctx context.Context, callerID string, orderID int
 	return labels, readError("labels", err)
 }
 
-// Document returns the printable label, or ErrNotFound: also if the carrier has sold the label but
-// not (yet) sent its document.
+// Document returns the printable label, ErrNotFound, or ErrNoDocument.
 func (o *Outbox) Document(ctx context.Context, callerID string, labelID uuid.UUID) (carrier.Document, error) {
+	var format *carrier.Format
 	var d carrier.Document
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
 	err := o.db.QueryRow(ctx, `
 		SELECT d.format, d.content
 		FROM labels AS l
-		JOIN label_documents AS d ON d.label_id = l.label_id
-		WHERE l.caller_id = $1 AND l.label_id = $2`, callerID, labelID).Scan(&d.Format, &d.Content)
+		LEFT JOIN label_documents AS d ON d.label_id = l.label_id
+		WHERE l.caller_id = $1 AND l.label_id = $2`, callerID, labelID).Scan(&format, &d.Content)
+	if err == nil && format == nil {
+		return d, ErrNoDocument
+	}
+	d.Format = deref(format)
 	return d, readError("document", err)
 }
 

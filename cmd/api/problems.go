@@ -59,6 +59,9 @@ func toRefusal(err error) *refusal {
 		return known
 	case errors.Is(err, caller.ErrUnauthenticated):
 		return refuse(problem.Unauthenticated, "Send a valid API key: Authorization: Bearer wb_live_….")
+	case errors.Is(err, outbox.ErrNoDocument):
+		return refuse(problem.NotFound, "The label was bought, and its document is not kept here, as when an operator "+
+			"settled its purchase. Print it from the carrier's portal, by its tracking number; do not order it again.")
 	case errors.Is(err, outbox.ErrNotFound):
 		return refuse(problem.NotFound, "There is nothing of yours under this name.")
 	case errors.Is(err, outbox.ErrOverloaded), errors.Is(err, caller.ErrBusy):

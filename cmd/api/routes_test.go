@@ -171,7 +171,8 @@ func TestReads(t *testing.T) {
 	t.Run("ALabelWithoutADocument", func(t *testing.T) {
 		t.Parallel()
 		_, id := b.purchase(t, b.accepted(t, b.order()), "")
-		b.get(t, labelsPath+"/"+id.String()+"/document").requireProblem(t, problem.NotFound)
+		told := b.get(t, labelsPath+"/"+id.String()+"/document").requireProblem(t, problem.NotFound)
+		require.Contains(t, told.Detail, "do not order it again")
 	})
 
 	t.Run("LabelsOfAnOrderInOrder", func(t *testing.T) {
