@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
@@ -145,8 +146,32 @@ func riverMigrator(pool *pgxpool.Pool) (*rivermigrate.Migrator[pgx.Tx], error) {
 	return migrator, nil
 }
 
-// apply runs one file and records it, both or neither.
+// applyTries is how often a file is tried that deadlocks with programs at work. A file that alters several
+// tables takes their locks one after the other, and no order suits everybody.
+const applyTries = 5
+
+// Postgres' codes for somebody in the way.
+const (
+	deadlockDetected = "40P01"
+	lockNotAvailable = "55P03"
+)
+
+// apply runs one file and records it, both or neither. A deadlock has left nothing, and is tried again.
 func apply(ctx context.Context, conn *pgx.Conn, f file) error {
+	for try := 1; ; try++ {
+		err := applyOnce(ctx, conn, f)
+		pgErr, ok := errors.AsType[*pgconn.PgError](err)
+		switch {
+		case !ok, pgErr.Code != deadlockDetected && pgErr.Code != lockNotAvailable:
+			return err
+		case pgErr.Code == lockNotAvailable, try == applyTries:
+			return fmt.Errorf("%w: others were in the way, and nothing of it is applied: "+
+				"run \"api migrate\" again when there is less to do", err)
+		}
+	}
+}
+
+func applyOnce(ctx context.Context, conn *pgx.Conn, f file) error {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("beginning migration %s: %w", f.name, err)
