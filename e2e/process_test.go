@@ -23,6 +23,10 @@ const (
 	// stopTimeout is longer than any call and any wait that these tests configure.
 	stopTimeout = 30 * time.Second
 
+	// quickExit spares a program with the race detector the second that it would sleep before it ends,
+	// lest another goroutine's race be missed: they have all ended by then.
+	quickExit = "GORACE=atexit_sleep_ms=0"
+
 	// poll is how often what another process does is looked at.
 	poll = 10 * time.Millisecond
 )
@@ -82,7 +86,7 @@ func (l *logged) find(wanted func(line) bool) (line, bool) {
 func start(t *testing.T, env []string, name string, args ...string) *process {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(binaries, name), args...) //nolint:noctx // It is stopped by signals, as in production.
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, env...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), quickExit}, env...)
 	cmd.SysProcAttr = processAttributes()
 	p := &process{t: t, name: name, cmd: cmd, log: &logged{}, done: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = p.log, p.log
