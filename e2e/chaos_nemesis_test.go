@@ -20,6 +20,15 @@ const (
 	acceptedPerDeed = 3
 	progressMost    = 5 * time.Second
 
+	// urgeMost is how long, after the plan, is waited for what must happen and has not.
+	urgeMost = 30 * time.Second
+
+	// takeoverTime is more than a lease and the time until its end is noticed.
+	takeoverTime = 5 * time.Second
+
+	// urgent is how likely a carrier fault is that has not happened yet and is the last thing missing.
+	urgent = 0.3
+
 	// deedTries is for how long a deed is tried that cannot be done yet: nobody can be killed who is
 	// not there.
 	deedTries = 8 * time.Second
@@ -36,8 +45,16 @@ type nemesis struct {
 	mu     sync.Mutex
 	fired  map[deed]int
 	toxics map[toxic]int
+	clocks map[time.Duration]int
 	kills  map[string]int // by program
-	failed []string       // deeds that could not be done in time
+
+	// echo is until when what was written while the clock of Postgres was ahead lies in its future. A
+	// clock that leapt is a fault that lasts as long.
+	echo time.Time
+
+	lastInACall time.Time
+
+	failed []string // deeds that could not be done in time
 }
 
 // run does what is planned up to the run's end, and goes on for as long as something that must happen
@@ -45,10 +62,18 @@ type nemesis struct {
 func (n *nemesis) run(ctx context.Context, plan []stepOf) {
 	var lasting sync.WaitGroup
 	begin := time.Now()
+	begun := map[deed]bool{}
 	for i, s := range plan {
-		if s.at > n.duration && len(n.missing()) == 0 {
-			break
+		if s.at > n.duration {
+			if len(n.missing(playing)) == 0 {
+				break
+			}
+			n.urge(ctx)
+			if n.share.short && begun[s.deed] {
+				continue // Once is enough; what it began may take longer.
+			}
 		}
+		begun[s.deed] = true
 		pause(ctx, s.at-time.Since(begin))
 		n.awaitProgress(ctx, i*acceptedPerDeed)
 		if ctx.Err() != nil {
@@ -63,6 +88,45 @@ func (n *nemesis) run(ctx context.Context, plan []stepOf) {
 		})
 	}
 	lasting.Wait()
+	// A machine with much else to do may not have come to it yet.
+	for begin := time.Now(); time.Since(begin) < urgeMost && ctx.Err() == nil && len(n.missing(playing)) > 0; {
+		n.urge(ctx)
+		pause(ctx, deedEvery)
+	}
+}
+
+// urge sees to what chance has left out so far: carrier faults, and a lease that a dead worker holds.
+func (n *nemesis) urge(ctx context.Context) {
+	seen := n.look()
+	var rules []simserver.Rule
+	for _, fault := range n.share.faults {
+		if seen.faults[fault] == 0 {
+			rules = append(rules, simserver.Rule{Fault: fault, Probability: urgent, Count: 1})
+		}
+	}
+	if len(rules) == 0 && n.share.takeover && seen.takeovers == 0 {
+		n.killInACall(ctx)
+	} else if len(rules) > 0 {
+		_ = n.tellCarrier(ctx, rules) // It may be dead: then it is told again.
+	}
+}
+
+// killInACall kills the workers while the carrier keeps them waiting.
+func (n *nemesis) killInACall(ctx context.Context) {
+	if time.Since(n.lastInACall) < takeoverTime ||
+		n.tellCarrier(ctx, []simserver.Rule{{Fault: simserver.HangAfterCharge, Probability: 1, Count: 4}}) != nil {
+		return
+	}
+	n.lastInACall = time.Now()
+	ctx, cancel := context.WithTimeout(ctx, takeoverTime)
+	defer cancel()
+	for held := 0; held == 0 && ctx.Err() == nil; pause(ctx, poll) {
+		_ = n.db.QueryRow(ctx, `
+			SELECT count(*) FROM idempotency_keys WHERE locked_until > clock_timestamp()`).Scan(&held) // Else not yet.
+	}
+	for _, p := range n.workers {
+		_ = n.kill(p) // It may be dead already.
+	}
 }
 
 // awaitProgress lets a machine that has more to do than this keep up: where nobody is ever up, nothing
@@ -121,9 +185,7 @@ func (n *nemesis) do(ctx context.Context, s stepOf) error {
 	case emptyJobs:
 		return n.sql(ctx, `DELETE FROM river_job`)
 	case ageKeys:
-		// Two days pass for half of the keys.
-		return n.sql(ctx, fmt.Sprintf(`UPDATE idempotency_keys SET expires_at = expires_at - interval '2 days'
-			WHERE state = 'completed' AND hashtext(idem_key) %% 2 = %d`, s.which))
+		return n.age(ctx, s.which)
 	case carrierAway:
 		return n.away(ctx, s.lasts)
 	case spendCalls:
@@ -161,6 +223,19 @@ func (n *nemesis) sql(ctx context.Context, query string) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	_, err := n.db.Exec(ctx, query)
+	return err
+}
+
+// age lets two days pass for half of the keys that are completed.
+func (n *nemesis) age(ctx context.Context, half int) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	tag, err := n.db.Exec(ctx, `
+		UPDATE idempotency_keys SET expires_at = expires_at - interval '2 days'
+		WHERE state = 'completed' AND hashtext(idem_key) % 2 = $1`, half)
+	if err == nil && tag.RowsAffected() == 0 {
+		err = fmt.Errorf("%w: no key is completed", errNotYet)
+	}
 	return err
 }
 
@@ -229,10 +304,10 @@ func (n *nemesis) spend(ctx context.Context, lasts time.Duration) error {
 			FROM locked WHERE i.intent_id = locked.intent_id`,
 			spentCalls-1, spentCalls+spentDeferrals, spentDeferrals, spentCalls))
 		if now, err := n.countFailed(ctx); err == nil && now > before {
-			return n.tellCarrier(ctx, nil)
+			return n.tellCarrier(ctx, n.share.rules())
 		}
 	}
-	return fmt.Errorf("%w: no intent has failed", errors.Join(errNotYet, n.tellCarrier(ctx, nil)))
+	return fmt.Errorf("%w: no intent has failed", errors.Join(errNotYet, n.tellCarrier(ctx, n.share.rules())))
 }
 
 func (n *nemesis) countFailed(ctx context.Context) (failed int, err error) {
@@ -242,7 +317,8 @@ func (n *nemesis) countFailed(ctx context.Context) (failed int, err error) {
 	return failed, err
 }
 
-// roll replaces every program by the previous build, and then by this one again.
+// roll replaces every program by the previous build, and then by this one again: one API and one worker
+// at a time.
 func (n *nemesis) roll(ctx context.Context, between time.Duration) error {
 	previous, err := n.previous()
 	if err != nil {
@@ -251,12 +327,18 @@ func (n *nemesis) roll(ctx context.Context, between time.Duration) error {
 	n.rolling.Lock()
 	defer n.rolling.Unlock()
 	for _, build := range []string{previous, binaries} {
-		for _, p := range []*player{n.apis[0], n.workers[0], n.apis[1], n.workers[1]} {
-			p.use(build)
-			if l := p.now(); l != nil {
-				l.stop(stopTimeout)
+		for i := range n.apis {
+			var pair sync.WaitGroup
+			for _, p := range []*player{n.apis[i], n.workers[i]} {
+				pair.Go(func() {
+					p.use(build)
+					if l := p.now(); l != nil {
+						l.stop(stopTimeout)
+					}
+					n.awaitReady(ctx, p, 5*time.Second)
+				})
 			}
-			n.awaitReady(ctx, p, 5*time.Second)
+			pair.Wait()
 		}
 		pause(ctx, between)
 	}
@@ -274,19 +356,6 @@ func (n *nemesis) awaitReady(ctx context.Context, p *player, limit time.Duration
 		pause(ctx, 5*poll)
 	}
 	return false
-}
-
-// step sets the clock of Postgres wrong for a while.
-func (n *nemesis) step(ctx context.Context, s stepOf) error {
-	if err := n.cluster.SetClock(s.clock); err != nil {
-		return err
-	}
-	pause(ctx, s.lasts)
-	var off time.Duration
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.clocks = append(n.clocks, s.clock)
-	return n.cluster.SetClock(off)
 }
 
 // trouble makes a toxic last, and counts it if any data met it.
@@ -309,9 +378,16 @@ func (n *nemesis) trouble(s stepOf) error {
 func (n *nemesis) summary() []string {
 	var lines []string
 	for d := range cycle {
-		lines = append(lines, fmt.Sprintf("%-52s %d", d, n.fired[d]))
+		elsewhere := ""
+		if n.share.cycle[d] == 0 {
+			elsewhere = " (another class's)"
+		}
+		lines = append(lines, fmt.Sprintf("%-52s %d%s", d, n.fired[d], elsewhere))
 	}
 	slices.Sort(lines)
+	for _, leap := range leapsOf(n.class) {
+		lines = append(lines, fmt.Sprintf("%-52s %d", "  of "+leap.String(), n.clocks[leap]))
+	}
 	for _, f := range n.failed {
 		lines = append(lines, "not done: "+strings.TrimSpace(f))
 	}

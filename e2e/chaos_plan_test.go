@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -95,38 +96,31 @@ const (
 	ruleTimes = 2
 
 	// ruleProbability spreads the faults over calls; together a third of the calls fail then, few
-	// enough for the breaker.
-	ruleProbability = 0.03
+	// enough for the breaker. A run that needs some of them only draws these more often, and the others less.
+	ruleProbability, ruleLikely, ruleUnlikely = 0.03, 0.05, 0.01
 )
 
-// cycle is what every round of the plan holds, in another order each time.
-var cycle = map[deed]int{
-	killAPI: 4, killWorker: 4, killCarrier: 2, killBackend: 1, endSessions: 1, crashPostgres: 1,
-	freezeAPI: 1, freezeWorker: 2, emptyJobs: 1, ageKeys: 1, carrierAway: 1, spendCalls: 1, previousBuild: 1,
-	stepClock: 1, carrierFaults: 2, networkTrouble: 8,
+// What random numbers are for: each use has some of its own, for each class.
+const (
+	forPlan uint64 = iota
+	forDealing
+	forClients // and those that follow
+)
+
+// randomOf gives each use in each class random numbers of its own, all from one seed.
+func randomOf(seed uint64, class simserver.Mode, use uint64) *rand.Rand {
+	// Not a secret, and no class is missing.
+	return rand.New(rand.NewPCG(seed, uint64(slices.Index(classes, class))<<32|use))
 }
 
-// cycleTime is how long one round takes.
-func cycleTime() time.Duration {
-	var n int
-	for _, times := range cycle {
-		n += times
-	}
-	return time.Duration(n) * deedEvery
-}
-
-// clockSteps are how far off the clock of Postgres may be. The quiet period of a look-up carrier is
-// counted on it, so that a step forward is a matter of its own: see docs/reliability.md.
-var clockSteps = []time.Duration{-time.Second, -300 * time.Millisecond, 300 * time.Millisecond, time.Second}
-
-// planOf lays down all that the nemesis does: the seed, the class and the duration decide it.
-func planOf(seed uint64, class simserver.Mode, duration time.Duration) []stepOf {
-	random := rand.New(rand.NewPCG(seed, uint64(len(class))))
+// planOf lays down all that the nemesis does: the seed, the class, its share and the duration decide it.
+func planOf(seed uint64, class simserver.Mode, mine share, duration time.Duration) []stepOf {
+	random := randomOf(seed, class, forPlan)
 	var plan []stepOf
 	var toxics []toxic
 	var clocks []time.Duration
 	for at := deedEvery; at < duration; {
-		for _, d := range round(random) {
+		for _, d := range mine.round(random) {
 			at += deedEvery/2 + time.Duration(random.Int64N(int64(deedEvery)))
 			if at >= duration {
 				return plan
@@ -135,7 +129,7 @@ func planOf(seed uint64, class simserver.Mode, duration time.Duration) []stepOf 
 			switch d {
 			case networkTrouble:
 				if len(toxics) == 0 {
-					toxics = dealToxics(random)
+					toxics = mine.toxicsAgain(random)
 				}
 				s.toxic, toxics = toxics[0], toxics[1:]
 				s.lasts = between(random, 400*time.Millisecond, 1200*time.Millisecond)
@@ -149,12 +143,12 @@ func planOf(seed uint64, class simserver.Mode, duration time.Duration) []stepOf 
 				s.lasts = between(random, 500*time.Millisecond, 1500*time.Millisecond)
 			case stepClock:
 				if len(clocks) == 0 {
-					clocks = shuffled(random, clockSteps)
+					clocks = shuffled(random, mine.clocks)
 				}
 				s.clock, clocks = clocks[0], clocks[1:]
-				s.lasts = between(random, 500*time.Millisecond, 2*time.Second)
+				s.lasts = between(random, clockLeast, clockMost)
 			case carrierFaults:
-				s.rules = shuffled(random, everyFault(ruleTimes, ruleProbability))
+				s.rules = shuffled(random, mine.rules())
 			default:
 			}
 			plan = append(plan, s)
@@ -163,19 +157,18 @@ func planOf(seed uint64, class simserver.Mode, duration time.Duration) []stepOf 
 	return plan
 }
 
-// round is one cycle in a new order. It begins with what takes longest to show.
-func round(random *rand.Rand) []deed {
+// round is one cycle in a new order. Where there will be one only, it begins with what takes longest.
+func (s share) round(random *rand.Rand) []deed {
 	var deck []deed
-	for _, d := range slices.Sorted(func(yield func(deed) bool) {
-		for d := range cycle {
-			if !yield(d) {
-				return
-			}
-		}
-	}) {
-		deck = append(deck, slices.Repeat([]deed{d}, cycle[d])...)
+	for _, d := range slices.Sorted(maps.Keys(s.cycle)) {
+		deck = append(deck, slices.Repeat([]deed{d}, s.cycle[d])...)
 	}
-	return shuffled(random, deck)
+	deck = shuffled(random, deck)
+	if s.short {
+		slow := func(d deed) int { return slices.Index(slowDeeds, d) }
+		slices.SortStableFunc(deck, func(a, b deed) int { return slow(b) - slow(a) })
+	}
+	return deck
 }
 
 // dealToxics deals all toxics so that the first six have every kind, and each link twice.

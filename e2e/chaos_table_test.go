@@ -53,9 +53,9 @@ func (c *chaos) look() sights {
 	}
 	// A blind carrier's intent that is taken over is left to a person at once, which is evidence and no
 	// line in the log.
-	var parked int
-	if err := c.db.QueryRow(ctx, `SELECT count(*) FROM carrier_calls WHERE reason = 'nothing_to_ask'`).Scan(&parked); err == nil {
-		s.takeovers += parked
+	var left int
+	if err := c.db.QueryRow(ctx, `SELECT count(*) FROM carrier_calls WHERE reason = 'nothing_to_ask'`).Scan(&left); err == nil {
+		s.takeovers += left
 	}
 	for _, w := range c.workers {
 		for _, l := range w.all() {

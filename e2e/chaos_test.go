@@ -4,14 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json/v2"
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -29,7 +27,7 @@ import (
 
 var (
 	chaosSeed     = flag.Uint64("chaos.seed", 1, "seed of everything that the chaos test does; 0 takes one from the clock")
-	chaosDuration = flag.Duration("chaos.duration", 0, "how long the chaos lasts at least; 0 is one round. It goes on, three times as long at most, until all that must happen has")
+	chaosDuration = flag.Duration("chaos.duration", 0, "how long the chaos lasts at least; it goes on, three times as long at most, until all that must happen has. 0 is a short run, in which the classes share what must happen")
 	chaosClass    = flag.String("chaos.class", "", "run the chaos for one class of carrier only: keyed, lookup or blind")
 )
 
@@ -45,6 +43,7 @@ const settleLimit = 60 * time.Second
 // TestChaos: everything fails at once, for as long as you like, and no law is broken. One seed decides
 // what is done, when, and to whom; which of two programs is faster stays the machine's affair. The
 // run ends with a table. What was planned and never happened makes the run unknown: it has not passed.
+// Without a duration the three classes deal out among themselves what must happen, and each is short.
 func TestChaos(t *testing.T) {
 	t.Parallel()
 	seed := *chaosSeed
@@ -57,17 +56,28 @@ func TestChaos(t *testing.T) {
 		}
 		t.Run(string(class), func(t *testing.T) {
 			t.Parallel()
-			duration := *chaosDuration
+			duration, mine := *chaosDuration, wholeShare(class)
 			if duration == 0 {
-				duration = cycleTime() + cycleTime()/10
+				if *chaosClass == "" {
+					mine = dealtShare(seed, class)
+				}
+				duration = mine.roundTime() * 11 / 10
 			}
-			t.Logf("repeat with: make chaos SEED=%d DURATION=%s CLASS=%s", seed, duration, class)
-			c := newChaos(t, class, seed, duration)
+			c := newChaos(t, class, seed, duration, mine)
+			t.Logf("repeat with: %s", c.again())
 			c.rehearse()
 			c.perform()
 			c.judge()
 		})
 	}
+}
+
+// again is how to repeat the run. A short run of one class is a part of one of all classes.
+func (c *chaos) again() string {
+	if c.share.short {
+		return fmt.Sprintf("make chaos SEED=%d DURATION=0 CLASS=", c.seed)
+	}
+	return fmt.Sprintf("make chaos SEED=%d DURATION=%s CLASS=%s", c.seed, *chaosDuration, c.class)
 }
 
 // chaos is one run: the cast, the links between them, and what they all saw.
@@ -76,6 +86,7 @@ type chaos struct {
 	class    simserver.Mode
 	seed     uint64
 	duration time.Duration
+	share    share
 	dir      string
 
 	cluster *pgcluster.Cluster
@@ -92,22 +103,29 @@ type chaos struct {
 	// previous builds the programs as they were a commit ago.
 	previous func() (string, error)
 
-	// rolling keeps two rolling restarts apart, and troubled two troubles of one link in one direction.
-	rolling  sync.Mutex
-	troubled map[string]*sync.Mutex
+	// rolling keeps two rolling restarts apart, clocking two steps of the clock, and troubled two
+	// troubles of one link in one direction.
+	rolling, clocking sync.Mutex
+	troubled          map[string]*sync.Mutex
 
 	base    map[string]vitals // by player, before anything happened
-	clocks  []time.Duration
-	settled time.Duration // how long it took after the faults
-	alerted time.Duration // how long until every doubt showed
+	settled time.Duration     // how long it took after the faults
+	alerted time.Duration     // how long until every doubt showed
+
+	// spent is what each part of the run took.
+	began time.Time
+	spent []string
 }
 
-func newChaos(t *testing.T, class simserver.Mode, seed uint64, duration time.Duration) *chaos {
+func newChaos(t *testing.T, class simserver.Mode, seed uint64, duration time.Duration, mine share) *chaos {
 	t.Helper()
 	c := &chaos{
-		t: t, class: class, seed: seed, duration: duration, dir: t.ArtifactDir(),
+		t: t, class: class, seed: seed, duration: duration, share: mine, dir: t.ArtifactDir(), began: time.Now(),
 		secrets: map[string]string{}, base: map[string]vitals{},
 		previous: sync.OnceValues(buildPrevious), troubled: map[string]*sync.Mutex{},
+	}
+	if mine.short {
+		c.previous = sync.OnceValues(buildPreviousForAll)
 	}
 	for _, link := range links {
 		for _, direction := range directions {
@@ -120,7 +138,7 @@ func newChaos(t *testing.T, class simserver.Mode, seed uint64, duration time.Dur
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
 	c.witness = newWitness(file)
 	c.nemesis = &nemesis{
-		chaos: c, fired: map[deed]int{}, toxics: map[toxic]int{}, kills: map[string]int{},
+		chaos: c, fired: map[deed]int{}, toxics: map[toxic]int{}, kills: map[string]int{}, clocks: map[time.Duration]int{},
 	}
 	c.cluster, err = pgcluster.Start(t.Context(), pgcluster.Config{Log: t.Output(), Clock: true})
 	require.NoError(t, err)
@@ -145,7 +163,7 @@ func (c *chaos) cast() {
 		return strings.Replace(c.cluster.URL("postgres"), postgres, c.links[name].listen, 1) + "&pool_max_conns=6"
 	}
 	args := []string{"--mode", string(c.class), "--late", chaosLate.String(), "--latency-spread", "20ms", "--seed", fmt.Sprint(c.seed)}
-	for _, r := range everyFault(ruleTimes, ruleProbability) {
+	for _, r := range c.share.rules() {
 		args = append(args, "--fault", fmt.Sprintf("%s:%v:%d", r.Fault, r.Probability, r.Count))
 	}
 	c.box = newPlayer(c.dir, "carrier", "carriersim", []string{"CARRIERSIM_ADDR=" + addr, "CARRIERSIM_LEDGER=" + c.ledger}, args...)
@@ -206,8 +224,19 @@ func (c *chaos) rehearse() {
 		require.NoError(c.t, err)
 		c.base[p.name] = v
 	}
+	c.lap("start")
+	if c.share.short {
+		return // Whoever needs the previous build waits for it, and the others need not.
+	}
 	// Building takes a while, and is to be no part of the run.
 	_, _ = c.previous() // Whether it can be done is told by the deed.
+	c.lap("previous build")
+}
+
+// lap notes how long a part of the run took.
+func (c *chaos) lap(part string) {
+	c.spent = append(c.spent, fmt.Sprintf("%s %.1f s", part, time.Since(c.began).Seconds()))
+	c.began = time.Now()
 }
 
 // perform lets clients and nemesis loose on each other, and returns when both have ended.
@@ -225,7 +254,7 @@ func (c *chaos) perform() {
 		one := &client{
 			witness: c.witness,
 			number:  i + 1,
-			random:  rand.New(rand.NewPCG(c.seed, uint64(i+1000))),
+			random:  randomOf(c.seed, c.class, forClients+uint64(i)),
 			apis:    c.apis,
 			http:    &http.Client{Transport: transport},
 			secrets: c.secrets,
@@ -233,9 +262,10 @@ func (c *chaos) perform() {
 		}
 		clients.Go(func() { one.run(ctx) })
 	}
-	c.nemesis.run(c.t.Context(), planOf(c.seed, c.class, longest*c.duration))
+	c.nemesis.run(c.t.Context(), planOf(c.seed, c.class, c.share, longest*c.duration))
 	cancel()
 	clients.Wait()
+	c.lap("chaos")
 }
 
 // tellCarrier replaces the carrier's faults; without rules there are none.
@@ -252,65 +282,4 @@ func (c *chaos) tellCarrier(ctx context.Context, rules []simserver.Rule) error {
 		err = fmt.Errorf("the carrier answers %d: %s", a.status, a.body)
 	}
 	return err
-}
-
-// errNoPrevious says why there is no previous build.
-var errNoPrevious = errors.New("no commit before this one has other programs that know a part of the same schema")
-
-// programs is what the programs are made of, apart from tests.
-var programs = []string{
-	"cmd/api", "cmd/worker", "caller", "carrier", "internal", "outbox", "migrations", "go.mod",
-	":(exclude)*_test.go", ":(exclude)carrier/sim/simserver",
-}
-
-// buildPrevious builds the programs of the newest commit that are others than ours and can work with
-// our schema.
-func buildPrevious() (string, error) {
-	git := func(args ...string) ([]byte, error) {
-		return exec.CommandContext(context.Background(), "git", append([]string{"-C", ".."}, args...)...).Output()
-	}
-	out, err := git(append([]string{"log", "--format=%H", "-n", "100", "--"}, programs...)...)
-	if err != nil {
-		return "", fmt.Errorf("%w: asking git: %w", errNoPrevious, err)
-	}
-	for commit := range strings.FieldsSeq(string(out)) {
-		if _, err := git(append([]string{"diff", "--quiet", commit, "--"}, programs...)...); err == nil {
-			continue // These are our own.
-		}
-		// A program works with a schema newer than its own, as long as it is the same up to there.
-		if _, err := git("diff", "--quiet", "--diff-filter=a", commit, "--", "migrations/[0-9]*.sql"); err != nil {
-			break // Whatever is older knows another one.
-		}
-		return buildCommit(commit)
-	}
-	return "", errNoPrevious
-}
-
-var previousBuilds sync.Map // from commit to what buildCommit returned
-
-// buildCommit builds the programs of a commit beside ours, once for all runs.
-func buildCommit(commit string) (string, error) {
-	type result = func() (string, error)
-	once, _ := previousBuilds.LoadOrStore(commit, sync.OnceValues(func() (string, error) {
-		dir := filepath.Join(binaries, "previous-"+commit[:12])
-		source := filepath.Join(dir, "source")
-		if err := os.MkdirAll(source, 0o700); err != nil {
-			return "", err
-		}
-		unpack := exec.CommandContext(context.Background(), "sh", "-c", `git -C .. archive "$1" | tar -x -C "$2"`, "sh", commit, source)
-		if out, err := unpack.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("unpacking %s: %w: %s", commit, err, out)
-		}
-		args := []string{"build", "-o", dir + string(filepath.Separator)}
-		if raceEnabled {
-			args = append(args, "-race")
-		}
-		cmd := exec.CommandContext(context.Background(), "go", append(args, "./cmd/api", "./cmd/worker")...)
-		cmd.Dir = source
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("building %s: %w: %s", commit, err, out)
-		}
-		return dir, nil
-	}))
-	return once.(result)()
 }
