@@ -28,7 +28,7 @@ mtype = { nobody, lookup, person };                                        /* se
 mtype = { absent, started, completed };                                    /* key */
 mtype = { unheld, live, ended };                                           /* lease */
 mtype = { gone, ready, running };                                          /* job */
-mtype = { call, find, park };                                              /* step */
+mtype = { call, find, leave };                                              /* step */
 mtype = { bought, refused, busy, odd, unknown, found_none };               /* result */
 
 /* The tables. Whatever changes them is one atomic: one transaction. */
@@ -161,10 +161,10 @@ inline next() {
 #elif defined(BUG_BLIND_RESEND)
 		plan = call
 #else
-		plan = park
+		plan = leave
 #endif
 #ifdef RECONFIGURED
-	:: open_calls > 0 && !SAME_ACCOUNT -> plan = park
+	:: open_calls > 0 && !SAME_ACCOUNT -> plan = leave
 #endif
 	fi
 }
@@ -218,7 +218,7 @@ inline claim() {
 	:: plan == find -> after_quiet = QUIET
 #endif
 #ifdef PARKS
-	:: plan == park ->
+	:: plan == leave ->
 		state = in_doubt;
 		settled_by = person;
 		token = 0;
@@ -452,7 +452,7 @@ end:
 	:: atomic { MY_TURN && CLAIMABLE -> claim();
 		if
 #ifdef PARKS
-		:: plan == park -> rest(); goto end
+		:: plan == leave -> rest(); goto end
 #endif
 		:: plan == call -> goto claimed
 #ifdef LOOKUP

@@ -157,7 +157,7 @@ func (b *Buyer) stayAway(c claimed) error {
 	switch c.status {
 	case heldByOther, tooEarly:
 		return river.JobSnooze(c.wait)
-	case settledAlready, granted:
+	case endedAlready, granted:
 		return nil
 	default:
 		return fmt.Errorf("unknown claim status %q", c.status)

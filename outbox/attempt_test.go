@@ -335,7 +335,7 @@ func TestUnknownOutcome(t *testing.T) {
 			KeyState: "started", Jobs: 1,
 		}, b.row(id))
 		require.Equal(t, 1, b.carrier.callCount())
-		require.Equal(t, Answer{Kind: Doubtful, IntentID: id, parked: true}, b.accept(s))
+		require.Equal(t, Answer{Kind: Doubtful, IntentID: id, left: true}, b.accept(s))
 		require.NoError(t, b.box.Gauge(t.Context()))
 		require.InDelta(t, 1, value(b.box.cfg.Metrics.intents.WithLabelValues("in_doubt")), 0)
 		require.InDelta(t, 1, value(b.box.cfg.Metrics.leftToPerson), 0)

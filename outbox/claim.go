@@ -27,10 +27,10 @@ type claimItem struct {
 type claimStatus string
 
 const (
-	granted        claimStatus = "granted" // the lease is ours, for one step
-	settledAlready claimStatus = "settled" // final, or waiting for a person: the job is done
-	heldByOther    claimStatus = "held"    // another attempt acts on it
-	tooEarly       claimStatus = "early"   // nothing to do before wait has passed
+	granted      claimStatus = "granted" // the lease is ours, for one step
+	endedAlready claimStatus = "ended"   // final, or left to a person: no job is needed
+	heldByOther  claimStatus = "held"    // another attempt acts on it
+	tooEarly     claimStatus = "early"   // nothing to do before wait has passed
 )
 
 // claimed is the answer to a claim: a lease and a plan, or how long to stay away.
@@ -88,7 +88,7 @@ func (o *Outbox) claimAll(ctx context.Context, items []claimItem) ([]claimed, er
 		for i, it := range items {
 			row, known := rows[it.intentID]
 			if !known {
-				results[i] = claimed{status: settledAlready}
+				results[i] = claimed{status: endedAlready}
 				continue
 			}
 			if row.order.carrier != it.carrier {
@@ -125,7 +125,7 @@ func (o *Outbox) decide(it claimItem, row claimRow, takeover bool, j *journal) c
 	if row.settledBy == SettledByPerson {
 		// It was left to a person while this claim waited for the lock.
 		j.release(c)
-		c.status = settledAlready
+		c.status = endedAlready
 		return c
 	}
 	if row.callToken == it.token {
@@ -148,9 +148,9 @@ func (o *Outbox) decide(it claimItem, row claimRow, takeover bool, j *journal) c
 	case waitStep:
 		c.status, c.wait = tooEarly, c.plan.delay
 		j.release(c)
-	case parkStep:
-		c.status = settledAlready
-		j.park(c)
+	case leaveStep:
+		c.status = endedAlready
+		j.leave(c)
 	}
 	return c
 }
@@ -172,7 +172,7 @@ type claimRow struct {
 // notOurs says why the lease could not be taken.
 func (r claimRow) notOurs() claimed {
 	if r.keyState != "started" || r.settledBy == SettledByPerson {
-		return claimed{status: settledAlready}
+		return claimed{status: endedAlready}
 	}
 	return claimed{status: heldByOther, wait: max(0, r.leaseEnd.Sub(r.progress.now))}
 }

@@ -66,8 +66,8 @@ type Step string
 const (
 	callStep   Step = "call"
 	lookupStep Step = "lookup"
-	waitStep   Step = "wait" // nothing now: come back after the delay
-	parkStep   Step = "park" // nothing more: a person decides
+	waitStep   Step = "wait"  // nothing now: come back after the delay
+	leaveStep  Step = "leave" // nothing more: a person decides
 )
 
 // progress is all of an intent that decisions depend on. Times are the database's.
@@ -111,14 +111,14 @@ func next(p progress, account string, caps carrier.Capabilities, policy Policy) 
 	case p.openCalls == 0:
 		return plan{step: callStep, reason: nothingOpen}
 	case p.account != account:
-		return plan{step: parkStep, reason: anotherAccount}
+		return plan{step: leaveStep, reason: anotherAccount}
 	case class == carrier.Keyed && p.withKey && p.state != InDoubt:
 		// In doubt although the key is honoured, on the other hand: a later call under it was
 		// refused, which says nothing about the earlier one; or the calls are spent. Only a
 		// look-up tells.
 		return plan{step: callStep, reason: sameKeyRepeat}
 	case caps.Lookup == nil:
-		return plan{step: parkStep, reason: nothingToAsk}
+		return plan{step: leaveStep, reason: nothingToAsk}
 	default:
 		return nextLookup(p, *caps.Lookup, policy)
 	}

@@ -44,7 +44,7 @@ func TestNext(t *testing.T) {
 		"keyed at the window's margin stops": {
 			progress{state: Pending, calls: 1, openCalls: 1, withKey: true, firstCalledAt: t0},
 			23 * time.Hour, keyed,
-			plan{step: parkStep, reason: nothingToAsk},
+			plan{step: leaveStep, reason: nothingToAsk},
 		},
 		"keyed past its window is looked up": {
 			progress{state: Pending, calls: 1, openCalls: 1, withKey: true, firstCalledAt: t0},
@@ -65,17 +65,17 @@ func TestNext(t *testing.T) {
 		"blind is left to a person": {
 			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0},
 			time.Hour, blind,
-			plan{step: parkStep, reason: nothingToAsk},
+			plan{step: leaveStep, reason: nothingToAsk},
 		},
 		"keyed, but the open call bore no key": {
 			progress{state: Pending, calls: 1, openCalls: 1, firstCalledAt: t0},
 			time.Minute, keyed,
-			plan{step: parkStep, reason: nothingToAsk},
+			plan{step: leaveStep, reason: nothingToAsk},
 		},
 		"keyed, but the open call went elsewhere": {
 			progress{state: Pending, calls: 1, openCalls: 1, account: "SIM-2", withKey: true, firstCalledAt: t0},
 			time.Minute, both,
-			plan{step: parkStep, reason: anotherAccount},
+			plan{step: leaveStep, reason: anotherAccount},
 		},
 		"the carrier asked to wait": {
 			progress{state: Pending, calls: 1, notBefore: t0.Add(time.Minute), firstCalledAt: t0},

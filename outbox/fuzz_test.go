@@ -18,7 +18,7 @@ func FuzzSettledIDs(f *testing.F) {
 		f.Add(seed, id[:])
 	}
 	f.Fuzz(func(t *testing.T, garbage string, raw []byte) {
-		found := settledIDs(garbage)
+		found := endedIDs(garbage)
 		if len(found) > strings.Count(garbage, ",")+1 {
 			t.Fatalf("%d ids in %q", len(found), garbage)
 		}
@@ -28,7 +28,7 @@ func FuzzSettledIDs(f *testing.F) {
 		}
 		name := base64.RawURLEncoding.EncodeToString(id[:])
 		want := slices.Concat(found, []uuid.UUID{id}, found)
-		if got := settledIDs(garbage + "," + name + "," + garbage); !slices.Equal(got, want) {
+		if got := endedIDs(garbage + "," + name + "," + garbage); !slices.Equal(got, want) {
 			t.Fatalf("%q hides %s: %v", garbage, id, got)
 		}
 	})

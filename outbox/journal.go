@@ -33,7 +33,7 @@ type journal struct {
 	lost lostCalls
 
 	// Intents left to a person.
-	parked   []uuid.UUID
+	left     []uuid.UUID
 	evidence evidenceRows
 }
 
@@ -73,10 +73,10 @@ func (j *journal) lose(c claimed, l loss) {
 
 func (j *journal) release(c claimed) { j.released.add(c.lease) }
 
-// park leaves an intent to a person: an earlier call is open, and nothing can be asked.
-func (j *journal) park(c claimed) {
+// leave leaves an intent to a person: an earlier call is open, and nothing can be asked.
+func (j *journal) leave(c claimed) {
 	j.released.add(c.lease)
-	j.parked = append(j.parked, c.lease.intentID)
+	j.left = append(j.left, c.lease.intentID)
 	j.evidence.add(c.lease, evidence{
 		kind: "buy", outcome: string(carrier.Unknown), reason: c.plan.reason,
 	})
@@ -157,15 +157,15 @@ func (j *journal) write(ctx context.Context, tx pgx.Tx) error {
 			j.ids, j.tokens, j.openCalls, j.callUntil, j.accounts, j.withKey, j.sameAttempt,
 		).Exec(exactly("journalling attempts", len(j.ids)))
 	}
-	if len(j.parked) > 0 {
+	if len(j.left) > 0 {
 		batch.Queue(`
 			UPDATE label_intents AS i
 			SET state = 'in_doubt', settled_by = 'person'
 			FROM unnest($1::uuid[]) AS t (intent_id)
 			WHERE i.intent_id = t.intent_id AND i.state IN ('pending', 'in_doubt')`,
-			j.parked,
-		).Exec(exactly("leaving intents to a person", len(j.parked)))
-		notifySettled(batch, j.parked)
+			j.left,
+		).Exec(exactly("leaving intents to a person", len(j.left)))
+		notifyEnded(batch, j.left)
 	}
 	j.released.queue(batch)
 	j.evidence.queue(batch)

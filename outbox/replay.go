@@ -60,8 +60,8 @@ type Answer struct {
 	// mismatch is true if a key led to another caller's intent, which must never happen.
 	mismatch bool
 
-	// parked is true if the intent is in doubt and waits for a person: waiting longer is no use.
-	parked bool
+	// left is true if the intent is in doubt and left to a person: waiting longer is no use.
+	left bool
 }
 
 // question asks what a key stands for, and if it is unknown, what the parcel stands for.
@@ -140,7 +140,7 @@ func (s *standing) current() (Answer, error) {
 		a.Kind = InProgress
 		return a, nil
 	case InDoubt:
-		a.Kind, a.parked = Doubtful, s.settledBy == SettledByPerson
+		a.Kind, a.left = Doubtful, s.settledBy == SettledByPerson
 		return a, nil
 	case Purchased, Rejected, Failed:
 		a.Kind, a.LabelID = Final, s.labelID

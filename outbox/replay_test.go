@@ -204,8 +204,8 @@ func TestWait(t *testing.T) {
 
 func TestSettledIDsAreReadBack(t *testing.T) {
 	t.Parallel()
-	require.Empty(t, settledIDs(""))
-	require.Empty(t, settledIDs("garbage,!!"))
+	require.Empty(t, endedIDs(""))
+	require.Empty(t, endedIDs("garbage,!!"))
 }
 
 func TestSettle(t *testing.T) {

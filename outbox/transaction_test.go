@@ -111,7 +111,7 @@ func TestTransaction(t *testing.T) {
 		b := setup(t, keyed)
 		require.Eventually(t, func() bool {
 			return b.count(`SELECT count(*) FROM pg_stat_activity
-				WHERE datname = current_database() AND query = 'LISTEN waybill_settled' AND state = 'idle'`) == 1
+				WHERE datname = current_database() AND query = 'LISTEN waybill_ended' AND state = 'idle'`) == 1
 		}, 20*time.Second, time.Millisecond)
 	})
 }

@@ -14,14 +14,14 @@ import (
 // Wait blocks until the intent is final or left to a person, and returns its answer; or until ctx
 // ends, and returns what it stands for then. However many wait, they cost one query a notification.
 func (o *Outbox) Wait(ctx context.Context, id uuid.UUID) (Answer, error) {
-	settled := o.hub.join(id)
-	defer o.hub.leave(id, settled)
+	ended := o.hub.join(id)
+	defer o.hub.leave(id, ended)
 	answer, err := o.answering.Do(ctx, id)
-	if err == nil && answer.settled() {
+	if err == nil && answer.ended() {
 		return answer, nil
 	}
 	select {
-	case answer := <-settled:
+	case answer := <-ended:
 		return answer, nil
 	case <-ctx.Done():
 	case <-o.hub.closing:
@@ -35,8 +35,8 @@ func (o *Outbox) Wait(ctx context.Context, id uuid.UUID) (Answer, error) {
 	return answer, nil
 }
 
-// settled is true if no job will change the answer any more.
-func (a Answer) settled() bool { return a.Kind == Final || a.parked }
+// ended is true if no job will change the answer any more.
+func (a Answer) ended() bool { return a.Kind == Final || a.left }
 
 // hub knows which intents are waited for in this process, and tells those who wait.
 type hub struct {
@@ -116,7 +116,7 @@ func (h *hub) awaited(ids []uuid.UUID) []uuid.UUID {
 	return here
 }
 
-// tell reads the answers of the ids that are waited for, and hands out those that are settled.
+// tell reads the answers of the ids that are waited for, and hands out those that have ended.
 func (h *hub) tell(ctx context.Context, ids []uuid.UUID) {
 	ids = h.awaited(ids)
 	if len(ids) == 0 {
@@ -132,7 +132,7 @@ func (h *hub) tell(ctx context.Context, ids []uuid.UUID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i, id := range ids {
-		if !answers[i].settled() {
+		if !answers[i].ended() {
 			continue
 		}
 		for ch := range h.waiting[id] {
@@ -166,7 +166,7 @@ func (h *hub) listen(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		h.o.cfg.Logger.Warn("listening for settled intents; polling meanwhile", zap.Error(err))
+		h.o.cfg.Logger.Warn("listening for intents that end; polling meanwhile", zap.Error(err))
 		select {
 		case <-ctx.Done():
 		case <-time.After(h.o.cfg.Poll):
@@ -192,6 +192,6 @@ func (h *hub) listenOnce(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("waiting for a notification: %w", err)
 		}
-		h.tell(ctx, settledIDs(n.Payload))
+		h.tell(ctx, endedIDs(n.Payload))
 	}
 }

@@ -20,8 +20,8 @@ type write struct {
 	documents documentRows
 	evidence  evidenceRows
 
-	// settled are the intents that waiting requests want to hear of.
-	settled []uuid.UUID
+	// ended are the intents that no job will change any more: waiting requests want to hear of them.
+	ended []uuid.UUID
 }
 
 func (w *write) add(it completeItem) {
@@ -36,7 +36,7 @@ func (w *write) add(it completeItem) {
 		w.evidence.add(it.lease, ev)
 	}
 	if status, _ := it.answer(); status != 0 || it.conclusion.settledBy == SettledByPerson {
-		w.settled = append(w.settled, it.lease.intentID)
+		w.ended = append(w.ended, it.lease.intentID)
 	}
 }
 
@@ -57,7 +57,7 @@ func (w *write) run(ctx context.Context, tx pgx.Tx) error {
 	w.documents.queue(batch)
 	w.intents.queue(batch)
 	w.evidence.queue(batch)
-	notifySettled(batch, w.settled)
+	notifyEnded(batch, w.ended)
 	if batch.Len() == 0 {
 		return nil
 	}
@@ -224,14 +224,14 @@ func (r *documentRows) queue(batch *pgx.Batch) {
 }
 
 // channel is what waiting processes listen on. A notification is sent by the commit, or not at all.
-const channel = "waybill_settled"
+const channel = "waybill_ended"
 
 // idsPerNotification keeps a payload, 23 bytes an id, under Postgres' limit of 8,000 bytes.
 const idsPerNotification = 300
 
-// notifySettled wakes those who wait for these intents: one notification for a batch, because
+// notifyEnded wakes those who wait for these intents: one notification for a batch, because
 // NOTIFY takes a lock that all committers share.
-func notifySettled(batch *pgx.Batch, ids []uuid.UUID) {
+func notifyEnded(batch *pgx.Batch, ids []uuid.UUID) {
 	for part := range slices.Chunk(ids, idsPerNotification) {
 		names := make([]string, len(part))
 		for i, id := range part {
@@ -241,8 +241,8 @@ func notifySettled(batch *pgx.Batch, ids []uuid.UUID) {
 	}
 }
 
-// settledIDs reads a notification's payload; what is not an id is left out.
-func settledIDs(payload string) []uuid.UUID {
+// endedIDs reads a notification's payload; what is not an id is left out.
+func endedIDs(payload string) []uuid.UUID {
 	var ids []uuid.UUID
 	for name := range strings.SplitSeq(payload, ",") {
 		b, err := base64.RawURLEncoding.DecodeString(name)

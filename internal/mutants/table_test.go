@@ -238,7 +238,7 @@ var table = []mutant{
 	{
 		"blind resend", "outbox/decide.go",
 		one(`	case caps.Lookup == nil:
-		return plan{step: parkStep, reason: nothingToAsk}`, `	case caps.Lookup == nil:
+		return plan{step: leaveStep, reason: nothingToAsk}`, `	case caps.Lookup == nil:
 		return plan{step: callStep, reason: sameKeyRepeat}`),
 		"./outbox", "TestTakeover/Blind/Charged=yes",
 		"nobody can tell a repeat from an order",
