@@ -70,8 +70,16 @@ func (c *chaos) look() sights {
 	return s
 }
 
-// missing lists what the plan held and what has never happened: such a run proves nothing of it.
-func (c *chaos) missing() []string {
+// stage is when it is asked what has not happened yet.
+type stage int
+
+const (
+	playing stage = iota // what settles by itself may still come
+	over
+)
+
+// missing lists what this run was to show and what has never happened: such a run proves nothing of it.
+func (c *chaos) missing(at stage) []string {
 	var missing []string
 	need := func(what string, times int) {
 		if times == 0 {
@@ -79,37 +87,58 @@ func (c *chaos) missing() []string {
 		}
 	}
 	c.nemesis.mu.Lock()
-	for _, d := range slices.Sorted(maps.Keys(cycle)) {
+	for _, d := range slices.Sorted(maps.Keys(c.share.cycle)) {
 		need(string(d), c.nemesis.fired[d])
 	}
 	for _, x := range c.requiredToxics() {
 		need("network trouble: "+x, c.troubles(x))
+	}
+	if c.long() {
+		for _, leap := range c.share.clocks {
+			need("clock step of "+leap.String(), c.nemesis.clocks[leap])
+		}
 	}
 	c.nemesis.mu.Unlock()
 	if len(missing) > 0 {
 		return missing // Reason enough, and cheaper than looking.
 	}
 	seen := c.look()
-	for _, rule := range everyFault(1, 1) {
-		need("carrier fault "+string(rule.Fault), seen.faults[rule.Fault])
+	for _, fault := range c.share.faults {
+		need("carrier fault "+string(fault), seen.faults[fault])
 	}
-	for _, state := range []string{"purchased", "rejected", "failed", "in_doubt"} {
+	for _, state := range c.share.states {
 		need("an intent "+state, seen.states[state])
 	}
-	need("a takeover", seen.takeovers)
-	need("a late repeat", seen.late)
+	if c.share.takeover {
+		need("a takeover", seen.takeovers)
+	}
+	if c.share.late && at == over {
+		need("a late repeat", seen.late)
+	}
 	return missing
 }
+
+// long tells whether the run has so many rounds that each of the rarest things must come up.
+func (c *chaos) long() bool { return c.duration >= longRounds*c.share.roundTime() }
+
+// longRounds is more than the clock has leaps.
+const longRounds = 10
 
 // requiredToxics are the troubles that a run of this length must have had: in one round every kind
 // and every link, in a longer run every kind on every link in both directions.
 func (c *chaos) requiredToxics() []string {
 	var names []string
-	if c.duration < 8*cycleTime() {
+	switch {
+	case c.share.toxics != nil:
+		for _, x := range c.share.toxics {
+			names = append(names, x.String())
+		}
+	case !c.long():
 		return slices.Concat(toxicKinds, links)
-	}
-	for _, x := range allToxics() {
-		names = append(names, x.String())
+	default:
+		for _, x := range allToxics() {
+			names = append(names, x.String())
+		}
 	}
 	return names
 }
@@ -131,7 +160,7 @@ func (c *chaos) report(f *finding) {
 	row := func(name string, value any) { fmt.Fprintf(&b, "  %-52s %v\n", name, value) }
 	fmt.Fprintf(&b, "chaos, %s, seed %d, %s:\n", c.class, c.seed, c.duration)
 	row("intents", len(f.intents))
-	for _, state := range []string{"purchased", "rejected", "failed", "in_doubt"} {
+	for _, state := range allStates {
 		row("  "+state, f.states[state])
 	}
 	row("charges in the ledger", f.charges)
@@ -152,10 +181,11 @@ func (c *chaos) report(f *finding) {
 	for _, line := range c.nemesis.summary() {
 		fmt.Fprintf(&b, "  %s\n", line)
 	}
-	for _, rule := range everyFault(1, 1) {
-		row("carrier fault "+string(rule.Fault), f.seen.faults[rule.Fault])
+	for _, fault := range allFaults() {
+		row("carrier fault "+string(fault), f.seen.faults[fault])
 	}
 	c.reportToxics(row)
+	row("time", strings.Join(c.spent, ", "))
 	row("settled after the faults in", c.settled.Round(1e7))
 	row("every doubt shown after", c.alerted.Round(1e7))
 	broken := 0
@@ -174,11 +204,13 @@ func (c *chaos) report(f *finding) {
 	case len(f.unknown) > 0:
 		verdict = "unknown: never happened: " + strings.Join(f.unknown, "; ")
 	}
+	row("for the track record", fmt.Sprintf("| %d | %s | %s | %d | %d | %d | %d |",
+		c.seed, c.duration.Round(time.Second), c.class, len(f.intents), f.charges, kills, broken))
 	row("verdict", verdict)
 	c.t.Log("\n" + b.String())
 	require.NoError(c.t, os.WriteFile(filepath.Join(c.dir, "table.txt"), []byte(b.String()), 0o600))
 	if verdict != "passed" {
-		c.t.Errorf("%s; repeat with: make chaos SEED=%d DURATION=%s CLASS=%s", verdict, c.seed, c.duration, c.class)
+		c.t.Errorf("%s; repeat with: %s", verdict, c.again())
 	}
 }
 
