@@ -92,6 +92,7 @@ func setupOutbox(t *testing.T, cfg outbox.Config, change ...func(*api)) *testBun
 		}, time.Now),
 		metrics:     newMetrics(b.registry),
 		logger:      logger,
+		refusals:    newRefusalLogger(logger),
 		now:         time.Now,
 		bodyTimeout: bodyTimeout,
 		stopping:    stopping,

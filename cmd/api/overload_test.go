@@ -3,11 +3,16 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 
 	"waybill/internal/problem"
 	"waybill/outbox"
@@ -117,4 +122,33 @@ func TestABodyThatNeverComes(t *testing.T) {
 	got = b.raw(t, b.head(o, "Prefer: wait=1", fmt.Sprint("Content-Length: ", len(o.body)))+o.body, 1)
 	require.Len(t, got, 1)
 	require.Equal(t, http.StatusAccepted, got[0].status)
+}
+
+// stopped is a clock that stands still.
+type stopped struct{ at time.Time }
+
+func (s stopped) Now() time.Time { return s.at }
+
+func (s stopped) NewTicker(d time.Duration) *time.Ticker { return time.NewTicker(d) }
+
+// TestAFloodIsNotLogged: of those who are turned away in one second some are logged, and all counted.
+func TestAFloodIsNotLogged(t *testing.T) {
+	t.Parallel()
+	const flood = 3000
+	core, logs := observer.New(zapcore.InfoLevel)
+	logger := zap.New(core, zap.WithClock(stopped{time.Unix(1_700_000_000, 0)}))
+	registry := prometheus.NewRegistry()
+	a := &api{logger: logger, refusals: newRefusalLogger(logger), metrics: newMetrics(registry), now: time.Now}
+	serve := func(err error) {
+		handler := a.serve("POST /", func(http.ResponseWriter, *request) error { return err })
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil))
+	}
+	for range flood {
+		serve(outbox.ErrOverloaded)
+	}
+	require.Equal(t, refusalsLogged+(flood-refusalsLogged)/refusalLoggedEach, logs.Len())
+	require.InDelta(t, flood, testutil.ToFloat64(a.metrics.requests.WithLabelValues("503", "POST /")), 0)
+	logs.TakeAll()
+	serve(outbox.ErrUnavailable)
+	require.Equal(t, 1, logs.FilterLevelExact(zapcore.ErrorLevel).Len(), "what is our fault is always logged")
 }

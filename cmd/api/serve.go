@@ -65,6 +65,7 @@ func (c serveCommand) Run(p *command.Process) (err error) {
 		ready:       service.NewReadiness(func(ctx context.Context) error { return migrations.Check(ctx, pool) }, p.Now),
 		metrics:     newMetrics(registry),
 		logger:      logger,
+		refusals:    newRefusalLogger(logger),
 		now:         p.Now,
 		bodyTimeout: bodyTimeout,
 		stopping:    p.Ctx,

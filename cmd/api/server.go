@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"waybill/caller"
 	"waybill/carrier/catalog"
@@ -36,6 +37,7 @@ type api struct {
 	ready    *service.Readiness
 	metrics  *metrics
 	logger   *zap.Logger
+	refusals *zap.Logger // of requests that are turned away because there are too many
 	now      func() time.Time
 
 	// bodyTimeout is how long a body may take to arrive.
@@ -141,13 +143,36 @@ func (a *api) log(route string, r *request, status int, refused *refusal, took t
 			fields = append(fields, zap.Error(refused.cause))
 		}
 	}
-	// Whoever is turned away at once is no fault of ours, and there may be thousands of them a second.
-	overloaded := refused != nil && refused.document.Code == problem.Overloaded
-	if status >= http.StatusInternalServerError && refused != nil && !overloaded {
+	switch {
+	case refused != nil && tooMany(refused.document.Code):
+		a.refusals.Info("request", fields...)
+	case refused != nil && status >= http.StatusInternalServerError:
 		a.logger.Error("request", fields...)
-		return
+	default:
+		a.logger.Info("request", fields...)
 	}
-	a.logger.Info("request", fields...)
+}
+
+// tooMany tells the refusals of which there may be thousands a second, by no fault of ours.
+func tooMany(code problem.Code) bool {
+	return code == problem.Overloaded || code == problem.RateLimited
+}
+
+const (
+	// refusalsLogged is how many refusals for want of room are logged each second: enough to see who is
+	// turned away. All of them are counted.
+	refusalsLogged = 50
+
+	// refusalLoggedEach is which of the others are logged too.
+	refusalLoggedEach = 1000
+)
+
+// newRefusalLogger keeps a flood from flooding the log as well: what it would write costs more than
+// the refusals themselves.
+func newRefusalLogger(logger *zap.Logger) *zap.Logger {
+	return logger.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
+		return zapcore.NewSamplerWithOptions(core, time.Second, refusalsLogged, refusalLoggedEach)
+	}))
 }
 
 // setHeaders sets what every answer bears: it is data for a program, never a page, and nobody's but
