@@ -53,6 +53,7 @@ type nemesis struct {
 	echo time.Time
 
 	lastInACall time.Time
+	noPrevious  string // why a rolling restart was to the same build
 
 	failed []string // deeds that could not be done in time
 }
@@ -321,7 +322,14 @@ func (n *nemesis) countFailed(ctx context.Context) (failed int, err error) {
 // at a time.
 func (n *nemesis) roll(ctx context.Context, between time.Duration) error {
 	previous, err := n.previous()
-	if err != nil {
+	switch {
+	case errors.Is(err, errNoPrevious):
+		// A copy without its history can be restarted all the same. The table says so.
+		previous = binaries
+		n.mu.Lock()
+		n.noPrevious = err.Error()
+		n.mu.Unlock()
+	case err != nil:
 		return err
 	}
 	n.rolling.Lock()
@@ -387,6 +395,9 @@ func (n *nemesis) summary() []string {
 	slices.Sort(lines)
 	for _, leap := range leapsOf(n.class) {
 		lines = append(lines, fmt.Sprintf("%-52s %d", "  of "+leap.String(), n.clocks[leap]))
+	}
+	if n.noPrevious != "" {
+		lines = append(lines, "rolled to the same build: "+n.noPrevious)
 	}
 	for _, f := range n.failed {
 		lines = append(lines, "not done: "+strings.TrimSpace(f))

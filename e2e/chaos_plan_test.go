@@ -104,6 +104,7 @@ const (
 const (
 	forPlan uint64 = iota
 	forDealing
+	forCarrier
 	forClients // and those that follow
 )
 

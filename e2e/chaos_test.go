@@ -162,7 +162,10 @@ func (c *chaos) cast() {
 	through := func(name string) string {
 		return strings.Replace(c.cluster.URL("postgres"), postgres, c.links[name].listen, 1) + "&pool_max_conns=6"
 	}
-	args := []string{"--mode", string(c.class), "--late", chaosLate.String(), "--latency-spread", "20ms", "--seed", fmt.Sprint(c.seed)}
+	args := []string{
+		"--mode", string(c.class), "--late", chaosLate.String(), "--latency-spread", "20ms",
+		"--seed", fmt.Sprint(randomOf(c.seed, c.class, forCarrier).Uint32()),
+	}
 	for _, r := range c.share.rules() {
 		args = append(args, "--fault", fmt.Sprintf("%s:%v:%d", r.Fault, r.Probability, r.Count))
 	}
