@@ -52,7 +52,8 @@ crash: bin/dev ## Break every fault point in every way, play all pairs of deaths
 	bin/dev postgres -- go test -tags faultinject ./e2e -run '^TestEveryPointKillsTheProcess$$' -count=1 -v -timeout 20m
 
 # How make chaos goes about it: a seed decides everything, and 0 takes one from the clock; CLASS is
-# keyed, lookup, blind, or empty for all of them at once; RACE= does without the race detector.
+# keyed, lookup, blind, or empty for all of them at once; DURATION=0 is the short run of make test; RACE= does
+# without the race detector.
 SEED ?= 0
 DURATION ?= 3m
 CLASS ?=
@@ -88,6 +89,15 @@ postgres-faults: bin/dev ## A full disk, flushes that fail or take long, an old 
 .PHONY: pgbouncer
 pgbouncer: bin/dev ## The whole end-to-end suite with all programs behind PgBouncer in transaction mode (2 minutes)
 	bin/dev postgres -- go test ./e2e -count=1 -timeout 20m $(TESTFLAGS) -args -pooler
+
+# How long make overload offers twice the capacity; all of it takes five times as long and more.
+OVERLOAD ?= 60s
+
+.PHONY: overload
+overload: ## Offer twice what it can do, flood it from one caller, take the carrier away; wants the machine to itself (6 minutes)
+	@mkdir -p run/overload
+	go test -tags overload ./e2e -run '^TestOverload$$' -count=1 -v -timeout 60m -artifacts -outputdir run/overload \
+		-args -overload.duration=$(OVERLOAD)
 
 # How long make fuzz stays with each target.
 FUZZTIME ?= 20s
