@@ -177,6 +177,12 @@ var table = []mutant{
 		"the call would outlive its lease",
 	},
 	{
+		"every lease is as long as the last", "outbox/claim.go",
+		one(`* (1 + least(i.unbegun, $5))`, `* (1 + 0 * least(i.unbegun, $5))`),
+		"./outbox", "TestCallIsNotBegunWithoutRoomInTheLease",
+		"a slow machine would claim for ever, and never call",
+	},
+	{
 		"two callers' equal keys are one at the carrier", "outbox/intent.go",
 		one(`"carrier:" + callerID + ":" + key`, `"carrier:" + key`),
 		"./outbox", "TestAccept/EqualKeysOfTwoCallersAreTwoIntents",
