@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -85,11 +86,11 @@ func newStack(t *testing.T, c *carrierBox, s settings) *stack {
 	st.env = append([]string{
 		// Many stacks share one Postgres.
 		"DATABASE_URL=" + s.database + "&pool_max_conns=6",
-		"WAYBILL_CARRIERS=" + writeCarriers(t, c.url, s.class, orElse(s.processing, 3*time.Second)),
+		"WAYBILL_CARRIERS=" + writeCarriers(t, c.url, s.class, cmp.Or(s.processing, 3*time.Second)),
 		"WAYBILL_API_ADDR=127.0.0.1:0",
 		"WAYBILL_ADMIN_ADDR=127.0.0.1:0",
-		"WAYBILL_LEASE=" + orElse(s.lease, 4*time.Second).String(),
-		"WAYBILL_CARRIER_TIMEOUT=" + orElse(s.timeout, 2*time.Second).String(),
+		"WAYBILL_LEASE=" + cmp.Or(s.lease, 4*time.Second).String(),
+		"WAYBILL_CARRIER_TIMEOUT=" + cmp.Or(s.timeout, 2*time.Second).String(),
 		"WAYBILL_MAX_WORKERS=100",
 		// A machine that runs all these tests at once is slow, and that is not what they are about.
 		"WAYBILL_ACCEPT_WAIT=30s",
@@ -100,13 +101,6 @@ func newStack(t *testing.T, c *carrierBox, s settings) *stack {
 	st.client = &http.Client{Transport: transport, Timeout: 40 * time.Second}
 	st.key = st.createKey("fulfilment")
 	return st
-}
-
-func orElse(d, preset time.Duration) time.Duration {
-	if d == 0 {
-		return preset
-	}
-	return d
 }
 
 // writeCarriers writes carriers.yaml.
