@@ -87,7 +87,7 @@ func (m *player) begin() (*life, error) {
 	}
 	defer func() { _ = log.Close() }()                                   // it was only read
 	cmd := exec.Command(filepath.Join(m.binaries, m.program), m.args...) //nolint:noctx // It is stopped by signals, as in production.
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + m.dir}, m.env...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + m.dir, quickExit}, m.env...)
 	cmd.SysProcAttr = processAttributes()
 	// Straight into the file: what a killed program wrote last is there too.
 	cmd.Stdout, cmd.Stderr = log, log
@@ -158,7 +158,7 @@ func (l *life) running() bool {
 	}
 }
 
-// kill ends the program as a crash would, and tells whether it was there to be killed.
+// kill ends the program as a crash would, and tells whether that is what it died of.
 func (l *life) kill() bool {
 	l.mu.Lock()
 	l.killed = true
@@ -167,7 +167,8 @@ func (l *life) kill() bool {
 		return false
 	}
 	<-l.done
-	return true
+	status, known := l.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return known && status.Signal() == syscall.SIGKILL
 }
 
 // stop asks the program to stop, and kills it if it does not.
