@@ -25,6 +25,10 @@ type player struct {
 	args, env     []string
 	dir           string // of logs
 
+	// apart is true for a program in a session of its own, as a service manager starts it: Linux shares
+	// the processors out among sessions first, and only then within each.
+	apart bool
+
 	mu       sync.Mutex
 	binaries string // the build to start next
 	current  *life
@@ -89,6 +93,9 @@ func (m *player) begin() (*life, error) {
 	cmd := exec.Command(filepath.Join(m.binaries, m.program), m.args...) //nolint:noctx // It is stopped by signals, as in production.
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + m.dir, quickExit}, m.env...)
 	cmd.SysProcAttr = processAttributes()
+	if m.apart {
+		cmd.SysProcAttr.Setsid = true
+	}
 	// Straight into the file: what a killed program wrote last is there too.
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
