@@ -149,12 +149,13 @@ type stand struct {
 	conns []*conn
 	work  map[*conn]chan shot
 	busy  sync.WaitGroup
+	back  chan struct{} // holds a token if one came back that nobody has looked for
 }
 
 // open is a load in an open loop: every source sends at its rate, whether or not anything is answered.
 // It returns when everything is.
 func (l *loader) open(ctx context.Context, duration time.Duration, sources ...source) ([]shot, error) {
-	st := &stand{work: map[*conn]chan shot{}}
+	st := &stand{work: map[*conn]chan shot{}, back: make(chan struct{}, 1)}
 	defer st.dismiss()
 	due := make([]time.Duration, len(sources))
 	for i := range due {
@@ -192,7 +193,10 @@ func (l *loader) take(ctx context.Context, st *stand, began time.Time, sources [
 			return c, nil
 		}
 		if len(st.conns) == maxConns {
-			time.Sleep(time.Millisecond)
+			select {
+			case <-st.back:
+			case <-ctx.Done():
+			}
 			continue
 		}
 		c, err := l.dial()
@@ -228,6 +232,10 @@ func (st *stand) push(c *conn) {
 	st.mu.Lock()
 	st.idle = append(st.idle, c)
 	st.mu.Unlock()
+	select {
+	case st.back <- struct{}{}:
+	default:
+	}
 	st.busy.Done()
 }
 

@@ -81,9 +81,13 @@ func newOverload(t *testing.T) *overload {
 	t.Cleanup(func() { require.NoError(t, cluster.Close()) })
 	require.NoError(t, migrations.Migrate(t.Context(), cluster.URL("postgres")))
 	o := &overload{
-		verdicts: &verdicts{}, t: t, dir: t.ArtifactDir(), duration: *overloadDuration,
+		verdicts:   &verdicts{},
+		t:          t,
+		dir:        t.ArtifactDir(),
+		duration:   *overloadDuration,
+		db:         testdb.Pool(t, cluster.URL("postgres")),
+		peak:       map[string]int64{},
 		loadBefore: loadAverage(),
-		db: testdb.Pool(t, cluster.URL("postgres")), peak: map[string]int64{},
 	}
 	o.startCarrier()
 	o.env = []string{

@@ -111,7 +111,7 @@ func TestGate(t *testing.T) {
 				require.LessOrEqual(t, n, returns, "in second %s", second)
 			}
 			// The carrier is asked by a few, and only when they have heard that it is well, by all.
-			time.Sleep(openFor + time.Millisecond)
+			<-time.After(openFor + time.Millisecond)
 			var trying []func(carrier.Outcome)
 			for range trials {
 				done, _ := g.Enter()
