@@ -12,6 +12,10 @@ type Label struct {
 	WeightG   int64
 	Cost      Money
 
+	// WeightStepG is by how much WeightG may differ from what was ordered, because the carrier
+	// weighs in steps of its own: 0 if it weighs in grams.
+	WeightStepG int64
+
 	// Document may be empty: a label with a tracking number is bought, printed or not.
 	Document Document
 
@@ -21,13 +25,6 @@ type Label struct {
 
 	// Voided is true if the carrier shows the label as cancelled.
 	Voided bool
-}
-
-// Money is an amount in minor units (cents) of an ISO 4217 currency. Amounts of different
-// currencies are never added.
-type Money struct {
-	Cents    int64
-	Currency string
 }
 
 // Format is the file format of a label's document.

@@ -87,10 +87,10 @@ type told struct{ placed, found, stand []string }
 func tell(v reconcile.Verdict) told {
 	var t told
 	for _, p := range v.Placements {
-		t.placed = append(t.placed, fmt.Sprintf("%s %s", p.Bucket, invoice.Decimal(p.Charge.Amount)))
+		t.placed = append(t.placed, fmt.Sprintf("%s %s", p.Bucket, p.Charge.Amount.Decimal()))
 	}
 	for _, f := range v.Findings {
-		t.found = append(t.found, fmt.Sprintf("%s %s %s %s", f.Severity, f.Kind, f.Why, invoice.Decimal(f.Difference)))
+		t.found = append(t.found, fmt.Sprintf("%s %s %s %s", f.Severity, f.Kind, f.Why, f.Difference.Decimal()))
 	}
 	for _, s := range v.Standings {
 		t.stand = append(t.stand, string(s.State))

@@ -14,7 +14,6 @@ import (
 
 	"waybill/carrier"
 	"waybill/reconcile"
-	"waybill/reconcile/invoice"
 )
 
 // The files of a report.
@@ -112,7 +111,7 @@ func amount(m carrier.Money) string {
 	if m.Currency == "" {
 		return ""
 	}
-	return invoice.Decimal(m)
+	return m.Decimal()
 }
 
 func minor(m carrier.Money) string {

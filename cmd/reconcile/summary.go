@@ -3,7 +3,6 @@ package main
 import (
 	"waybill/carrier"
 	"waybill/reconcile"
-	"waybill/reconcile/invoice"
 )
 
 // summarySchema is raised when a member of summary.json changes its meaning or goes away.
@@ -179,5 +178,5 @@ func summariseLabels(totals []reconcile.LabelTotal) []summaryLabels {
 }
 
 func money(cents int64, currency string) summaryMoney {
-	return summaryMoney{Minor: cents, Decimal: invoice.Decimal(carrier.Money{Cents: cents, Currency: currency})}
+	return summaryMoney{Minor: cents, Decimal: carrier.Money{Cents: cents, Currency: currency}.Decimal()}
 }

@@ -211,7 +211,7 @@ func FuzzRead(f *testing.F) {
 		last := 1
 		for _, l := range k.lines {
 			if l.Source.Row <= last || l.InvoiceNo == "" || l.Account == "" || invoice.Corrupted(l.TrackingNo) ||
-				invoice.Damaged(l.TrackingNo) || !invoice.IsCurrency(l.Amount.Currency) {
+				invoice.Damaged(l.TrackingNo) || !carrier.IsCurrency(l.Amount.Currency) {
 				t.Fatalf("a line that is none: %+v", l)
 			}
 			last = l.Source.Row

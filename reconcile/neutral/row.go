@@ -182,16 +182,16 @@ func (r *reader) kind() invoice.Kind {
 
 func (r *reader) currency() string {
 	value := r.text("currency", true)
-	if !invoice.IsCurrency(value) {
+	if !carrier.IsCurrency(value) {
 		r.reject(invoice.FieldUnreadable, "currency", "currency must be a code of ISO 4217 such as USD")
 	}
 	return value
 }
 
 func (r *reader) cents(column, currency string) int64 {
-	cents, err := invoice.ParseCents(r.text(column, true), currency)
+	cents, err := carrier.ParseCents(r.text(column, true), currency)
 	switch {
-	case errors.Is(err, invoice.ErrAmountDecimals):
+	case errors.Is(err, carrier.ErrAmountDecimals):
 		r.reject(invoice.FieldUnreadable, column, column+" has more decimals than its currency")
 	case err != nil:
 		r.reject(invoice.FieldUnreadable, column, column+": "+err.Error())

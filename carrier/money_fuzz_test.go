@@ -1,4 +1,4 @@
-package invoice_test
+package carrier_test
 
 import (
 	"errors"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"waybill/carrier"
-	"waybill/reconcile/invoice"
 )
 
 var amount = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
@@ -37,9 +36,9 @@ func FuzzParseCents(f *testing.F) {
 		f.Add(seed[0], seed[1])
 	}
 	f.Fuzz(func(t *testing.T, text, currency string) {
-		cents, err := invoice.ParseCents(text, currency)
+		cents, err := carrier.ParseCents(text, currency)
 		if !amount.MatchString(text) {
-			if !errors.Is(err, invoice.ErrAmountForm) {
+			if !errors.Is(err, carrier.ErrAmountForm) {
 				t.Fatalf("%q is taken for %d, %v", text, cents, err)
 			}
 			return
@@ -50,14 +49,14 @@ func FuzzParseCents(f *testing.F) {
 		switch {
 		case err == nil && (!exact || minor.Num().Cmp(big.NewInt(cents)) != 0):
 			t.Fatalf("%q %s is taken for %d", text, currency, cents)
-		case errors.Is(err, invoice.ErrAmountSize) && minor.Num().CmpAbs(big.NewInt(1_000_000_000_000)) <= 0 && minor.IsInt():
+		case errors.Is(err, carrier.ErrAmountSize) && minor.Num().CmpAbs(big.NewInt(1_000_000_000_000)) <= 0 && minor.IsInt():
 			t.Fatalf("%q %s is called too large", text, currency)
-		case errors.Is(err, invoice.ErrAmountForm):
+		case errors.Is(err, carrier.ErrAmountForm):
 			t.Fatalf("%q is called malformed", text)
 		case err != nil:
 			return
 		}
-		again, err := invoice.ParseCents(invoice.Decimal(carrier.Money{Cents: cents, Currency: currency}), currency)
+		again, err := carrier.ParseCents(carrier.Money{Cents: cents, Currency: currency}.Decimal(), currency)
 		if err != nil || again != cents {
 			t.Fatalf("%d %s is written and read as %d, %v", cents, currency, again, err)
 		}
@@ -66,7 +65,7 @@ func FuzzParseCents(f *testing.F) {
 
 // unit is how many minor units a major one has.
 func unit(currency string) *big.Rat {
-	digits := len(invoice.Decimal(carrier.Money{Cents: 1, Currency: currency})) - len("0.")
+	digits := len(carrier.Money{Cents: 1, Currency: currency}.Decimal()) - len("0.")
 	if digits < 0 {
 		digits = 0
 	}

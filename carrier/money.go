@@ -1,13 +1,18 @@
-package invoice
+package carrier
 
 import (
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-
-	"waybill/carrier"
 )
+
+// Money is an amount in minor units (cents) of an ISO 4217 currency. Amounts of different
+// currencies are never added.
+type Money struct {
+	Cents    int64
+	Currency string
+}
 
 // maxCents bounds one amount: a million lines of it still add up inside 64 bits.
 const maxCents = 1_000_000_000_000
@@ -65,8 +70,8 @@ func ParseCents(s, currency string) (int64, error) {
 	return cents, nil
 }
 
-// Decimal writes an amount as a decimal number, without its currency.
-func Decimal(m carrier.Money) string {
+// Decimal writes the amount as a decimal number, without its currency.
+func (m Money) Decimal() string {
 	places := decimals(m.Currency)
 	if places == 0 {
 		return strconv.FormatInt(m.Cents, 10)
