@@ -32,13 +32,65 @@ type Carrier interface {
 	// Capabilities promise otherwise: who calls it decides whether that is safe.
 	Buy(ctx context.Context, p Purchase) Result
 
-	// Find returns every label the carrier holds under the reference, oldest first: an empty
-	// answer means that it holds none it can show yet. Harmless to repeat. Without
-	// [Capabilities.Lookup] it returns [ErrNoLookup].
-	Find(ctx context.Context, reference string) ([]Label, error)
+	// Find returns every label that the carrier holds under the reference, or that was bought of
+	// what the remote id names, oldest first: an empty answer means that it holds none it can show
+	// yet. Harmless to repeat. Without [Capabilities.Lookup] it returns [ErrNoLookup].
+	Find(ctx context.Context, q Query) ([]Label, error)
 
 	// Void asks the carrier to cancel a label. "Already void" is success, so repeating is safe.
 	Void(ctx context.Context, carrierLabelID string) VoidResult
+}
+
+// Preparer is a carrier that buys in two steps: first something is made that costs nothing, then it
+// is bought by its id. The id is stored in between, so that after an unknown outcome the carrier can
+// be asked about this very thing.
+type Preparer interface {
+	Carrier
+
+	// Prepare makes what [Carrier.Buy] will buy. Whatever becomes of it, nothing is charged, so
+	// repeating it is safe: it leaves another unsold thing behind.
+	Prepare(ctx context.Context, p Purchase) Preparation
+}
+
+// Preparation is the answer of [Preparer.Prepare].
+type Preparation struct {
+	// RemoteID is the carrier's id of what was made: at most 255 visible characters of ASCII.
+	RemoteID string
+
+	// Refusal says why nothing was made, if RemoteID is empty: its Outcome is Rejected or NotBought.
+	Refusal Result
+}
+
+// Documents is a carrier whose documents can be fetched after the purchase.
+type Documents interface {
+	Carrier
+
+	// Document fetches the printable label of one that was bought. Harmless to repeat.
+	Document(ctx context.Context, r DocumentRequest) (Document, error)
+}
+
+// DocumentRequest names a label that was bought, in every way that a carrier may know it by.
+type DocumentRequest struct {
+	LabelID    string
+	TrackingNo string
+	CarrierKey string
+	Format     Format
+}
+
+// Prober is a carrier whose credentials can be tried without buying anything.
+type Prober interface {
+	// Probe asks the carrier for something harmless that it tells only to those it knows.
+	Probe(ctx context.Context) error
+}
+
+// Query names what [Carrier.Find] looks for.
+type Query struct {
+	// Reference is what the purchase bore.
+	Reference string
+
+	// RemoteID is what [Preparer.Prepare] made for the intent; empty for other carriers, and where
+	// the intent never got so far.
+	RemoteID string
 }
 
 // Purchase is one order to a carrier, the same bytes on every attempt for one intent.
@@ -46,6 +98,9 @@ type Purchase struct {
 	// CarrierKey is the idempotency key sent downstream. Adapters of carriers that honour no key
 	// must not send it as one.
 	CarrierKey string
+
+	// RemoteID is what is to be bought, of a [Preparer].
+	RemoteID string
 
 	// Reference is the name under which the label can be looked up: at most 35 characters
 	// of [A-Z0-9], unique per intent.
@@ -74,6 +129,11 @@ type Key struct {
 
 	// Margin is kept free at the end of Window: our clock and theirs differ.
 	Margin time.Duration
+
+	// ReplaysFailures is true if a refusal, or an error, is remembered under the key as well: then
+	// the key that met one will never buy anything within its window, and another key needs proof
+	// that this one has bought nothing.
+	ReplaysFailures bool
 }
 
 // Lookup describes a look-up by reference.

@@ -42,6 +42,18 @@ type Result struct {
 
 	// RetryAfter is how long the carrier asked to be left alone; 0 if it did not.
 	RetryAfter time.Duration
+
+	// Answered is true if the carrier said something at all: where it replays failures, it will say
+	// the same to the same key again.
+	Answered bool
+
+	// Renew is true if what [Preparer.Prepare] made can no longer be bought: it is gone, or its price
+	// has run out. Only beside NotBought.
+	Renew bool
+
+	// AboutOrder is true if the refusal is about this very order, and says nothing of the carrier's
+	// health: no circuit breaker counts it. Only beside NotBought.
+	AboutOrder bool
 }
 
 // CodeOverPrice is the Code of an Unknown whose label was bought, but above the price limit: it is

@@ -74,6 +74,9 @@ func (s *story) requireLedger(e end) {
 	r.Equal(charged, e.Cents, "L9: the sum in our labels is the sum in the ledger")
 	r.Equal(e.State == "purchased", e.Labels == 1, "L1: purchased, and only that, is a label")
 	r.False(e.Leased, "L1: a lease is left over")
+	r.Equal(e.Labels, s.count(`
+		SELECT count(*) FROM labels AS l JOIN label_documents AS d USING (label_id)
+		WHERE l.intent_id = $1 AND l.document_state = 'stored'`, e.ID), "L1: a label cannot be printed")
 	if s.class == string(carrier.Blind) {
 		r.LessOrEqual(calls, max(1+s.deferred, s.tryAgain+1), "L2: a blind carrier was called again after an unknown")
 	}

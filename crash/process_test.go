@@ -34,7 +34,7 @@ type process struct {
 	db      *pgxpool.Pool
 	box     *outbox.Outbox
 	buyer   *outbox.Buyer
-	carrier line
+	fetcher *outbox.Fetcher
 
 	died, asleep, awake, buried chan struct{}
 	once                        sync.Once
@@ -60,7 +60,6 @@ func (w *world) start(faults ...breakage) *process {
 		awake: make(chan struct{}), buried: make(chan struct{}),
 		conns: map[*conn]struct{}{},
 	}
-	p.carrier = line{witness: w.witness, proc: p}
 	in := p.injector(faults)
 	p.ctx, p.stop = context.WithCancel(fault.With(ctx, in))
 	cfg, err := pgxpool.ParseConfig(w.url)
@@ -81,8 +80,10 @@ func (w *world) start(faults ...breakage) *process {
 		Now:      w.now,
 	})
 	require.NoError(w.t, err)
-	p.buyer, err = p.box.NewBuyer(map[string]outbox.Account{"sim": {Carrier: p.carrier, Timeout: timeout}})
+	accounts := map[string]outbox.Account{"sim": {Carrier: w.witness.lineOf(p), Timeout: timeout}}
+	p.buyer, err = p.box.NewBuyer(accounts)
 	require.NoError(w.t, err)
+	p.fetcher = p.box.NewFetcher(accounts)
 	w.processes = append(w.processes, p)
 	return p
 }

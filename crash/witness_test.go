@@ -20,7 +20,7 @@ const (
 // quiet is the quiet period that follows from them.
 const quiet = lag + processing
 
-// classes are the three kinds of carrier.
+// classes are the three kinds of carrier. The one with look-ups alone also buys in two steps.
 var classes = map[carrier.Class]carrier.Capabilities{
 	carrier.Keyed:    {Key: &carrier.Key{}},
 	carrier.ByLookup: {Lookup: &carrier.Lookup{Lag: lag, Processing: processing}},
@@ -55,13 +55,28 @@ type witness struct {
 	calls  int
 	sold   map[string][]charge // by reference
 	byKey  map[string]carrier.Label
+
+	// prepared is what a two-step carrier has made, by its id: the reference. Nothing keeps it from
+	// being sold twice but us.
+	prepared map[string]string
 }
 
 func newWitness(class carrier.Class, now func() time.Time, script []reply) *witness {
 	return &witness{
 		caps: classes[class], now: now, script: script,
-		sold: map[string][]charge{}, byKey: map[string]carrier.Label{},
+		sold: map[string][]charge{}, byKey: map[string]carrier.Label{}, prepared: map[string]string{},
 	}
+}
+
+// twoStep tells whether the carrier sells only what it has made before, and gives documents apart.
+func (w *witness) twoStep() bool { return w.caps.Key == nil && w.caps.Lookup != nil }
+
+func (w *witness) prepare(p carrier.Purchase) carrier.Preparation {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id := fmt.Sprintf("shp_%d", len(w.prepared)+1)
+	w.prepared[id] = p.Reference
+	return carrier.Preparation{RemoteID: id}
 }
 
 // buy follows the script; after it every call is bought.
@@ -69,6 +84,9 @@ func (w *witness) buy(p carrier.Purchase) carrier.Result {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calls++
+	if w.twoStep() && w.prepared[p.RemoteID] != p.Reference {
+		return carrier.Result{Outcome: carrier.Rejected, Code: "not_prepared"}
+	}
 	do := reply{charge: true}
 	if len(w.script) > 0 {
 		do, w.script = w.script[0], w.script[1:]
@@ -92,12 +110,18 @@ func (w *witness) charge(p carrier.Purchase, late time.Duration) carrier.Label {
 	label := carrier.Label{
 		ID: fmt.Sprintf("L-%s-%d", p.Reference, n), TrackingNo: fmt.Sprintf("TRK%s%d", p.Reference[len(p.Reference)-9:], n),
 		Reference: p.Reference, Service: p.Shipment.Service, WeightG: p.Shipment.WeightG,
-		Cost:     carrier.Money{Cents: 612, Currency: "USD"},
-		Document: carrier.Document{Format: p.Shipment.Format, Content: []byte("%PDF for " + p.Reference)},
+		Cost: carrier.Money{Cents: 612, Currency: "USD"},
+	}
+	if !w.twoStep() {
+		label.Document = document(p.Shipment.Format)
 	}
 	w.byKey[p.CarrierKey] = label
 	w.sold[p.Reference] = append(w.sold[p.Reference], charge{label: label, at: w.now().Add(late)})
 	return label
+}
+
+func document(f carrier.Format) carrier.Document {
+	return carrier.Document{Format: f, Content: []byte("%PDF-1.7")}
 }
 
 // find shows what has taken effect and is in the index by now.
@@ -152,9 +176,35 @@ func (l line) Buy(_ context.Context, p carrier.Purchase) carrier.Result {
 	return l.buy(p)
 }
 
-func (l line) Find(_ context.Context, reference string) ([]carrier.Label, error) {
+func (l line) Find(_ context.Context, q carrier.Query) ([]carrier.Label, error) {
 	if l.proc.grave() {
 		return nil, errGrave
 	}
-	return l.find(reference)
+	return l.find(q.Reference)
+}
+
+// twoStepLine is the line to a two-step carrier.
+type twoStepLine struct{ line }
+
+func (l twoStepLine) Prepare(_ context.Context, p carrier.Purchase) carrier.Preparation {
+	if l.proc.grave() {
+		return carrier.Preparation{}
+	}
+	return l.prepare(p)
+}
+
+func (l twoStepLine) Document(_ context.Context, r carrier.DocumentRequest) (carrier.Document, error) {
+	if l.proc.grave() {
+		return carrier.Document{}, errGrave
+	}
+	return document(r.Format), nil
+}
+
+// lineOf is how a process reaches the carrier.
+func (w *witness) lineOf(p *process) carrier.Carrier {
+	l := line{witness: w, proc: p}
+	if w.twoStep() {
+		return twoStepLine{l}
+	}
+	return l
 }

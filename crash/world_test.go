@@ -288,6 +288,7 @@ func (w *world) require() *require.Assertions { return require.New(w.t) }
 // job is a row of River's table that is being worked.
 type job struct {
 	ID      int64
+	Kind    string
 	Attempt int
 	Args    []byte
 }
@@ -302,7 +303,7 @@ func (w *world) fetch() (job, bool) {
 			WHERE state IN ('available', 'scheduled', 'retryable') AND scheduled_at <= clock_timestamp()
 			ORDER BY id LIMIT 1
 		)
-		RETURNING id, attempt, args`)
+		RETURNING id, kind, attempt, args`)
 	w.require().NoError(err)
 	j, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[job])
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -314,13 +315,7 @@ func (w *world) fetch() (job, bool) {
 
 // work has a process work a job, and does with it what River does after that.
 func (w *world) work(p *process, j job) error {
-	var args outbox.BuyLabel
-	if err := json.Unmarshal(j.Args, &args); err != nil {
-		return err
-	}
-	err := p.buyer.Work(p.ctx, &river.Job[outbox.BuyLabel]{
-		JobRow: &rivertype.JobRow{ID: j.ID, Attempt: j.Attempt}, Args: args,
-	})
+	err := j.run(p)
 	if p.grave() {
 		return errGrave
 	}
@@ -337,6 +332,22 @@ func (w *world) work(p *process, j job) error {
 		WHERE id = $1 AND attempt = $2 AND state = 'running'`,
 		j.ID, j.Attempt, state, delay.String(), final)
 	return err
+}
+
+func (j job) run(p *process) error {
+	row := &rivertype.JobRow{ID: j.ID, Attempt: j.Attempt}
+	if j.Kind == (outbox.FetchDocument{}).Kind() {
+		var args outbox.FetchDocument
+		if err := json.Unmarshal(j.Args, &args); err != nil {
+			return err
+		}
+		return p.fetcher.Work(p.ctx, &river.Job[outbox.FetchDocument]{JobRow: row, Args: args})
+	}
+	var args outbox.BuyLabel
+	if err := json.Unmarshal(j.Args, &args); err != nil {
+		return err
+	}
+	return p.buyer.Work(p.ctx, &river.Job[outbox.BuyLabel]{JobRow: row, Args: args})
 }
 
 // round is what workers do all the time: see to lost jobs, and work one. It tells whether there was

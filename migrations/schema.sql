@@ -105,11 +105,14 @@ CREATE TABLE public.label_intents (
     finished_at timestamp with time zone,
     recovery_id bigint,
     unbegun integer DEFAULT 0 NOT NULL,
+    remote_id text,
+    key_generation integer DEFAULT 1 NOT NULL,
     CONSTRAINT label_intents_called CHECK (((calls = 0) = (first_called_at IS NULL))),
     CONSTRAINT label_intents_caller_id_check CHECK ((caller_id ~ '^[a-z0-9_-]{1,64}$'::text)),
     CONSTRAINT label_intents_doubt CHECK (((state = 'in_doubt'::text) = (settled_by IS NOT NULL))),
     CONSTRAINT label_intents_finished CHECK (((state = ANY (ARRAY['purchased'::text, 'rejected'::text, 'failed'::text])) = (finished_at IS NOT NULL))),
     CONSTRAINT label_intents_idem_key_check CHECK ((idem_key ~ '^[\x21-\x7e]{1,255}$'::text)),
+    CONSTRAINT label_intents_key_generation_check CHECK ((key_generation > 0)),
     CONSTRAINT label_intents_label_version_check CHECK ((label_version > 0)),
     CONSTRAINT label_intents_not_bought CHECK (((state <> ALL (ARRAY['rejected'::text, 'failed'::text])) OR (open_calls = 0))),
     CONSTRAINT label_intents_open_calls CHECK (((open_calls >= 0) AND (open_calls <= calls))),
@@ -117,6 +120,7 @@ CREATE TABLE public.label_intents (
     CONSTRAINT label_intents_parcel_no_check CHECK ((parcel_no > 0)),
     CONSTRAINT label_intents_purchased CHECK (((state = 'purchased'::text) = (label_id IS NOT NULL))),
     CONSTRAINT label_intents_reference_check CHECK ((reference ~ '^[A-Z0-9]{1,35}$'::text)),
+    CONSTRAINT label_intents_remote_id_check CHECK ((remote_id ~ '^[\x21-\x7e]{1,255}$'::text)),
     CONSTRAINT label_intents_request_hash_check CHECK ((length(request_hash) = 32)),
     CONSTRAINT label_intents_settled_by_check CHECK ((settled_by = ANY (ARRAY['lookup'::text, 'person'::text]))),
     CONSTRAINT label_intents_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'purchased'::text, 'rejected'::text, 'failed'::text, 'in_doubt'::text])))
@@ -145,8 +149,10 @@ CREATE TABLE public.labels (
     bought_at timestamp with time zone NOT NULL,
     void_state text DEFAULT 'none'::text NOT NULL,
     voided_at timestamp with time zone,
+    document_state text DEFAULT 'stored'::text NOT NULL,
     CONSTRAINT labels_cost_cents_check CHECK ((cost_cents >= 0)),
     CONSTRAINT labels_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT labels_document_state_check CHECK ((document_state = ANY (ARRAY['stored'::text, 'due'::text, 'none'::text]))),
     CONSTRAINT labels_learned_by_check CHECK ((learned_by = ANY (ARRAY['call'::text, 'lookup'::text, 'late_call'::text, 'person'::text]))),
     CONSTRAINT labels_tracking_no_check CHECK ((tracking_no <> ''::text)),
     CONSTRAINT labels_void_state_check CHECK ((void_state = ANY (ARRAY['none'::text, 'requested'::text, 'voided'::text, 'refused'::text, 'in_doubt'::text]))),
@@ -236,6 +242,8 @@ CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (exp
 CREATE INDEX label_intents_unfinished ON public.label_intents USING btree (created_at) WHERE (state = ANY (ARRAY['pending'::text, 'in_doubt'::text]));
 
 CREATE INDEX labels_tracking ON public.labels USING btree (carrier, tracking_no);
+
+CREATE INDEX labels_without_document ON public.labels USING btree (bought_at) WHERE (document_state <> 'stored'::text);
 
 CREATE UNIQUE INDEX recoveries_open ON public.recoveries USING btree ((true)) WHERE (ended_at IS NULL);
 

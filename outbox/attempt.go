@@ -178,6 +178,7 @@ func (o *Outbox) claim(ctx context.Context, id uuid.UUID, account carrier.Carrie
 		intentID: id, token: token,
 		carrier: account.Name(), account: account.Account(), caps: account.Capabilities(),
 	}
+	_, item.twoSteps = account.(carrier.Preparer)
 	pause := backoff.NewExponentialBackOff(
 		backoff.WithInitialInterval(100*time.Millisecond),
 		backoff.WithMaxInterval(time.Second),
@@ -231,51 +232,65 @@ func (a *attempt) run(ctx context.Context) error {
 	return a.deliver(ctx, concl)
 }
 
-// step does what the claim planned. A look-up that proves that nothing was bought goes on to the
-// call under the same lease, journalled first: no queue stands between the check and the send.
+// step does what the claim planned. What goes on to the call goes on under the same lease, and the call
+// is journalled first: no queue stands between a look-up's proof, or a preparation, and the send.
 func (a *attempt) step(ctx context.Context, ship carrier.Shipment) (conclusion, error) {
 	if a.plan.step == callStep {
 		return a.call(ctx, ship), nil
 	}
-	looked := a.lookUp(ctx, ship)
-	if looked.reason != quietPeriodOver {
-		a.done("")
-		return looked, nil
+	var looked conclusion
+	if a.plan.step == lookupStep {
+		if looked = a.lookUp(ctx, ship); looked.reason != quietPeriodOver {
+			a.done("")
+			return looked, nil
+		}
 	}
-	held, err := a.outbox.journalCall(ctx, &a.claimed, a.account.Carrier)
+	remoteID, unsent := a.prepared(ctx, ship, looked)
+	if unsent != nil {
+		return *unsent, nil
+	}
+	held, err := a.outbox.journalCall(ctx, &a.claimed, a.account.Carrier, remoteID)
 	if err != nil || !held {
 		a.done("")
-		return looked, err
+		return a.unprepared(looked), err
 	}
 	concl := a.call(ctx, ship)
 	concl.evidence = append(looked.evidence, concl.evidence...)
 	return concl, nil
 }
 
-// call sends the purchase that the claim has journalled.
+// purchase is the order as the carrier gets it.
+func (a *attempt) purchase(ship carrier.Shipment) carrier.Purchase {
+	return carrier.Purchase{
+		CarrierKey: carrierKey(a.lease.slot, a.order.generation),
+		Reference:  a.order.reference,
+		RemoteID:   a.order.remoteID,
+		Shipment:   ship,
+	}
+}
+
+// call sends the purchase that is journalled.
 func (a *attempt) call(ctx context.Context, ship carrier.Shipment) conclusion {
-	if remaining := a.deadline.Sub(a.outbox.cfg.Now()); remaining < a.account.Timeout+margin(a.outbox.leaseOf(a.order.carrier)) {
-		a.done("")
-		a.logger.Warn("call not begun: the lease does not cover it any more", zap.Duration("remaining", remaining),
-			zap.Duration("took", a.outbox.cfg.Now().Sub(a.began)), zap.Int("times_before", a.before.unbegun))
-		return concludeNotBegun()
+	if a.timeLeft() < a.account.Timeout {
+		return a.notBegun()
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.account.Timeout)
 	defer cancel()
 	sent := a.outbox.cfg.Now()
-	res := a.buy(ctx, carrier.Purchase{
-		CarrierKey: carrierKey(a.lease.slot.caller, a.lease.slot.key),
-		Reference:  a.order.reference,
-		Shipment:   ship,
-	})
+	res := a.buy(ctx, a.purchase(ship))
 	took := a.outbox.cfg.Now().Sub(sent)
-	a.done(res.Outcome)
+	a.done(health(res))
 	a.outbox.cfg.Metrics.carrierCalls.
 		WithLabelValues(a.order.carrier, string(res.Outcome)).Observe(took.Seconds())
 	concl := concludeCall(a.before, res, a.account.Carrier.Capabilities(), a.outbox.cfg.Policy)
 	a.log("purchase call", concl, zap.String("outcome", string(res.Outcome)),
 		zap.String("carrier_code", res.Code), zap.Duration("took", took))
 	return concl
+}
+
+// timeLeft is how much of the lease is left for calls, its margin kept free.
+func (a *attempt) timeLeft() time.Duration {
+	return a.deadline.Sub(a.outbox.cfg.Now()) - margin(a.outbox.leaseOf(a.order.carrier))
 }
 
 // buy is the call itself. A fault around it is an answer that never came.
@@ -319,7 +334,7 @@ func (a *attempt) find(ctx context.Context) ([]carrier.Label, error) {
 	if err := fault.Point(ctx, "look_up", "before_send"); err != nil {
 		return nil, err
 	}
-	found, err := a.account.Carrier.Find(ctx, a.order.reference)
+	found, err := a.account.Carrier.Find(ctx, carrier.Query{Reference: a.order.reference, RemoteID: a.order.remoteID})
 	if err == nil {
 		err = fault.Point(ctx, "look_up", "after_answer")
 	}

@@ -366,7 +366,7 @@ func TestTakeover(t *testing.T) {
 		if charge {
 			b.carrier.mu.Lock()
 			b.carrier.charge(carrier.Purchase{
-				CarrierKey: carrierKey(c.lease.slot.caller, c.lease.slot.key), Reference: c.order.reference,
+				CarrierKey: carrierKey(c.lease.slot, 1), Reference: c.order.reference,
 				Shipment: carrier.Shipment{Service: "ground", WeightG: 1450, Format: carrier.PDF},
 			})
 			b.carrier.mu.Unlock()
@@ -450,7 +450,7 @@ func TestARefusalDoesNotEndASleepersCall(t *testing.T) {
 	require.Equal(t, InDoubt, b.row(id).State)
 	b.carrier.mu.Lock()
 	b.carrier.charge(carrier.Purchase{
-		CarrierKey: carrierKey(sleeper.lease.slot.caller, sleeper.lease.slot.key), Reference: sleeper.order.reference,
+		CarrierKey: carrierKey(sleeper.lease.slot, 1), Reference: sleeper.order.reference,
 		Shipment: carrier.Shipment{Service: "ground", WeightG: 1450},
 	})
 	b.carrier.mu.Unlock()

@@ -21,6 +21,9 @@ type claimItem struct {
 	carrier  string
 	account  string
 	caps     carrier.Capabilities
+
+	// twoSteps: nothing is bought but what was prepared.
+	twoSteps bool
 }
 
 // claimStatus is how a claim ended.
@@ -56,14 +59,16 @@ type lease struct {
 	token    uuid.UUID
 }
 
-// order is what the intent orders, unchanged since it was accepted.
+// order is what the intent orders, unchanged since it was accepted, and what the carrier knows it by.
 type order struct {
-	parcel    Parcel
-	carrier   string
-	reference string
-	requestID string
-	request   []byte
-	createdAt time.Time
+	parcel     Parcel
+	carrier    string
+	reference  string
+	requestID  string
+	request    []byte
+	createdAt  time.Time
+	generation int    // of the carrier key
+	remoteID   string // of what a two-step carrier made
 }
 
 // claimAll grants leases, decides each one's step and journals it, in one transaction: a purchase
@@ -136,14 +141,22 @@ func (o *Outbox) decide(it claimItem, row claimRow, takeover bool, j *journal) c
 		return c
 	}
 	if row.loss.unmet() {
-		c.before = row.progress.withLostCall(row.loss.since, row.leaseEnd, it.account, it.caps)
+		c.before = row.progress.withLostCall(row.loss.since, row.leaseEnd, it)
+		c.order.remoteID = "" // What was bought may be another thing than the backup knows of.
 		j.lose(c, row.loss)
 	}
+	if it.twoSteps {
+		c.judgePreparation(it.account)
+	}
 	c.plan = next(c.before, it.account, it.caps, o.cfg.Policy)
+	if c.plan.step == callStep && it.twoSteps && c.order.remoteID == "" {
+		c.plan.step = prepareStep
+	}
 	switch c.plan.step {
 	case callStep:
+		c.order.generation = nextGeneration(c, it.caps)
 		j.call(c, it, row.leaseEnd)
-	case lookupStep:
+	case lookupStep, prepareStep:
 		j.attempt(c)
 	case waitStep:
 		c.status, c.wait = tooEarly, c.plan.delay
@@ -153,6 +166,18 @@ func (o *Outbox) decide(it claimItem, row claimRow, takeover bool, j *journal) c
 		j.leave(c)
 	}
 	return c
+}
+
+// judgePreparation forgets what was prepared at another account, once nothing there is open: it would
+// be bought there. Without a preparation the next call would not have the bytes of an open one, so
+// its key proves nothing.
+func (c *claimed) judgePreparation(account string) {
+	if c.before.openCalls == 0 && c.before.account != account {
+		c.order.remoteID = ""
+	}
+	if c.order.remoteID == "" {
+		c.before.withKey = false
+	}
 }
 
 // claimRow is what the tables say of an intent while its key is locked.
@@ -244,7 +269,7 @@ func (o *Outbox) takeLeases(
 			coalesce(i.called_account, ''), coalesce(i.called_with_key, false),
 			i.first_called_at, i.last_call_until, i.last_lookup_at, i.not_before, i.call_token,
 			i.order_id, i.parcel_no, i.label_version, i.carrier, i.reference, i.request_id,
-			i.request, i.created_at,
+			i.request, i.created_at, i.key_generation, coalesce(i.remote_id, ''),
 			k.state, k.lease_token, k.locked_until, clock_timestamp(), `+lossColumns+`
 		FROM unnest($1::uuid[]) AS t (intent_id)
 		CROSS JOIN LATERAL (
@@ -278,6 +303,7 @@ func readClaimRows(r pgx.Rows, asked time.Time, into map[uuid.UUID]claimRow) err
 			&first, &until, &lookup, &notBefore, &callToken,
 			&c.order.parcel.OrderID, &c.order.parcel.ParcelNo, &c.order.parcel.LabelVersion,
 			&c.order.carrier, &c.order.reference, &c.order.requestID, &c.order.request, &c.order.createdAt,
+			&c.order.generation, &c.order.remoteID,
 			&c.keyState, &leaseToken, &leaseEnd, &c.progress.now,
 			&c.loss.recovery, &c.loss.met, &lostSince,
 		); err != nil {

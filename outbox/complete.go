@@ -84,7 +84,7 @@ func (o *Outbox) complete(ctx context.Context, tx pgx.Tx, items []completeItem) 
 		results[i] = stored
 		w.add(it)
 	}
-	if err := w.run(ctx, tx); err != nil {
+	if err := w.run(ctx, tx, o.river); err != nil {
 		return nil, err
 	}
 	if err := fault.Point(ctx, "complete", "rows_written"); err != nil {
@@ -181,7 +181,7 @@ func (o *Outbox) completeLost(
 			w.addLost(items[i], results[i])
 		}
 	}
-	return w.run(ctx, tx)
+	return w.run(ctx, tx, o.river)
 }
 
 // lostRow says what became of an attempt whose lease is gone.

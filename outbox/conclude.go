@@ -19,6 +19,7 @@ const (
 	outcomeUnknown     Reason = "outcome_unknown"
 	boughtOtherwise    Reason = "bought_otherwise_than_ordered"
 	keyMismatch        Reason = "key_names_another_order"
+	failureReplayed    Reason = "failure_stays_with_the_key"
 	lookupFailed       Reason = "lookup_failed"
 	lookupFoundNone    Reason = "lookup_found_none"
 	lookupFoundOther   Reason = "lookup_found_another_shipment"
@@ -61,7 +62,11 @@ type conclusion struct {
 	refused  bool // counts against the budget
 	deferred bool
 	unbegun  bool // counted, and never sent
+	counts   bool // counts a call that the claim did not: its preparation came to nothing
 	lookedUp bool // a look-up answered, and found nothing
+
+	// renew: what a two-step carrier made can no longer be bought; another must be made.
+	renew bool
 
 	// evidence is kept of everything that was not bought at once.
 	evidence []evidence
@@ -95,6 +100,7 @@ func concludeCall(before progress, res carrier.Result, caps carrier.Capabilities
 		res.Outcome = carrier.Unknown
 		c = concludeUnknown(before, res, caps, policy)
 	}
+	c.renew = res.Renew && res.Outcome == carrier.NotBought
 	c.evidence = []evidence{{
 		kind: "buy", outcome: string(res.Outcome), reason: c.reason,
 		code: res.Code, message: res.Message, label: res.Label,
@@ -117,6 +123,11 @@ func concludeNotBought(
 	before progress, res carrier.Result, caps carrier.Capabilities, policy Policy,
 ) conclusion {
 	switch {
+	case replays(caps) && before.openCalls > 0:
+		// The answer to an earlier call perhaps, and the only one that this key will ever bring.
+		c := doubt(caps, failureReplayed)
+		c.closes, c.refused = 1, true
+		return c
 	case res.RetryAfter > 0 && before.deferrals < policy.MaxDeferrals:
 		return conclusion{
 			state: Pending, reason: askedToWait, closes: 1, deferred: true,
@@ -154,12 +165,18 @@ func concludeUnknown(
 		return doubt(caps, keyMismatch)
 	case caps.Class(keyAge) != carrier.Keyed, before.openCalls > 0 && !before.withKey:
 		return doubt(caps, outcomeUnknown)
+	case replays(caps) && res.Answered:
+		// The same key would bring the same answer. Only a look-up tells whether there is a label.
+		return doubt(caps, failureReplayed)
 	case before.spent()+1 >= policy.MaxCalls:
 		return doubt(caps, attemptsSpent)
 	default:
 		return conclusion{state: Pending, reason: outcomeUnknown, follow: retry}
 	}
 }
+
+// replays tells whether a failure stays with the key that met it.
+func replays(caps carrier.Capabilities) bool { return caps.Key != nil && caps.Key.ReplaysFailures }
 
 // concludeNotBegun: the lease no longer covered the call, so nothing was sent. The next one is longer.
 func concludeNotBegun() conclusion {
@@ -270,6 +287,6 @@ func matches(ship carrier.Shipment, ref string, l *carrier.Label) bool {
 	return l.Reference == ref &&
 		storable(l) &&
 		(l.Service == "" || l.Service == ship.Service) &&
-		(l.WeightG == 0 || l.WeightG == ship.WeightG) &&
+		(l.WeightG == 0 || max(l.WeightG-ship.WeightG, ship.WeightG-l.WeightG) <= l.WeightStepG) &&
 		(l.ShipTo == nil || l.ShipTo.PostalCode == "" || l.ShipTo.PostalCode == ship.ShipTo.PostalCode)
 }

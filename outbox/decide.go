@@ -58,16 +58,19 @@ const (
 	anotherAccount  Reason = "another_account"   // the open call went to an account we no longer ask
 )
 
-// Step is what a claim plans for its attempt. One step follows another under the same lease in one case:
-// a look-up that proves that nothing was bought goes on to the call.
+// Step is what a claim plans for its attempt. A step that goes on to the call under the same lease has
+// it journalled first: a look-up that proves that nothing was bought, and a preparation.
 type Step string
 
 // The steps.
 const (
-	callStep   Step = "call"
-	lookupStep Step = "lookup"
-	waitStep   Step = "wait"  // nothing now: come back after the delay
-	leaveStep  Step = "leave" // nothing more: a person decides
+	callStep Step = "call"
+
+	// prepareStep has a two-step carrier make what is to be bought, and goes on to the call.
+	prepareStep Step = "prepare"
+	lookupStep  Step = "lookup"
+	waitStep    Step = "wait"  // nothing now: come back after the delay
+	leaveStep   Step = "leave" // nothing more: a person decides
 )
 
 // progress is all of an intent that decisions depend on. Times are the database's.

@@ -168,7 +168,7 @@ func TestNobodyIsNotifiedOfJobs(t *testing.T) {
 	b.exec(`SELECT pg_notify('public.river_insert', 'the last')`)
 	first, err := listener.WaitForNotification(t.Context())
 	require.NoError(t, err)
-	require.Contains(t, first.Payload, Queue)
+	require.Contains(t, first.Payload, Queue("sim"))
 	last, err := listener.WaitForNotification(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "the last", last.Payload)
@@ -251,4 +251,21 @@ func (b *testBundle) claimed(id uuid.UUID) {
 	c, err := b.box.claim(b.t.Context(), id, b.carrier)
 	require.NoError(b.t, err)
 	require.Equal(b.t, granted, c.status)
+}
+
+// TestACarriersNameThatIsNoQueue: one intent of a carrier whose name River does not take for a queue
+// keeps nobody else's job away.
+func TestACarriersNameThatIsNoQueue(t *testing.T) {
+	t.Parallel()
+	b := setup(t, keyed)
+	_, odd := b.accepted()
+	_, good := b.accepted()
+	b.exec(`DELETE FROM river_job`)
+	b.exec(`UPDATE label_intents SET created_at = created_at - interval '1 minute'`)
+	b.exec(`UPDATE label_intents SET carrier = 'ups_' WHERE intent_id = $1`, odd)
+	_, err := b.box.Ring(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, b.row(good).Jobs)
+	require.Equal(t, 1, b.row(odd).Jobs)
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM river_job WHERE queue = $1`, SharedQueue))
 }

@@ -102,7 +102,7 @@ func (f *fakeCarrier) charge(p carrier.Purchase) carrier.Label {
 	return label
 }
 
-func (f *fakeCarrier) Find(_ context.Context, reference string) ([]carrier.Label, error) {
+func (f *fakeCarrier) Find(_ context.Context, q carrier.Query) ([]carrier.Label, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.finds++
@@ -112,7 +112,7 @@ func (f *fakeCarrier) Find(_ context.Context, reference string) ([]carrier.Label
 	if f.findErr != nil || f.hidden {
 		return nil, f.findErr
 	}
-	return f.sold[reference], nil
+	return f.sold[q.Reference], nil
 }
 
 // charges is how many labels were sold in all.

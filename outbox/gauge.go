@@ -5,9 +5,10 @@ import (
 	"fmt"
 )
 
-// Gauge reads how many intents are not final, and how old the oldest pending one is, into the metrics.
+// Gauge reads into the metrics how many intents are not final, how old the oldest pending one is, and
+// how many labels cannot be printed.
 func (o *Outbox) Gauge(ctx context.Context) error {
-	var pending, doubtful, left int64
+	var pending, doubtful, left, undocumented int64
 	var oldest float64
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
@@ -16,9 +17,14 @@ func (o *Outbox) Gauge(ctx context.Context) error {
 			count(*) FILTER (WHERE state = 'pending'),
 			count(*) FILTER (WHERE state = 'in_doubt'),
 			count(*) FILTER (WHERE state = 'in_doubt' AND settled_by = 'person'),
-			coalesce(extract(epoch FROM now() - min(created_at) FILTER (WHERE state = 'pending')), 0)::float8
+			coalesce(extract(epoch FROM now() - min(created_at) FILTER (WHERE state = 'pending')), 0)::float8,
+			(
+				SELECT count(*) FROM labels
+				WHERE document_state <> 'stored' AND void_state <> 'voided'
+					AND bought_at > now() - make_interval(secs => $1)
+			)
 		FROM label_intents
-		WHERE state IN ('pending', 'in_doubt')`).Scan(&pending, &doubtful, &left, &oldest)
+		WHERE state IN ('pending', 'in_doubt')`, documentPatience.Seconds()).Scan(&pending, &doubtful, &left, &oldest, &undocumented)
 	if err != nil {
 		return fmt.Errorf("counting unfinished intents: %w", err)
 	}
@@ -26,5 +32,6 @@ func (o *Outbox) Gauge(ctx context.Context) error {
 	o.cfg.Metrics.intents.WithLabelValues(string(InDoubt)).Set(float64(doubtful))
 	o.cfg.Metrics.leftToPerson.Set(float64(left))
 	o.cfg.Metrics.oldestPending.Set(oldest)
+	o.cfg.Metrics.undocumented.Set(float64(undocumented))
 	return nil
 }

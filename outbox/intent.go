@@ -3,6 +3,7 @@ package outbox
 import (
 	"encoding/base32"
 	"encoding/binary"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -76,8 +77,14 @@ type Intent struct {
 }
 
 // carrierKey is the key sent downstream. It names the caller: keys are scoped per caller, so two
-// callers' equal keys must not be one purchase at the carrier.
-func carrierKey(callerID, key string) string { return "carrier:" + callerID + ":" + key }
+// callers' equal keys must not be one purchase at the carrier. A later generation names nobody where
+// the first names the caller, and so is no caller's key of any generation but its own.
+func carrierKey(s slot, generation int) string {
+	if generation <= 1 {
+		return "carrier:" + s.caller + ":" + s.key
+	}
+	return "carrier::" + strconv.Itoa(generation) + ":" + s.caller + ":" + s.key
+}
 
 // reference is the intent's unique job id as carriers see it: 28 characters of [A-Z0-9], which every
 // carrier's reference field takes. It is the parcel, of which there is ever one intent, and nothing

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,8 +17,21 @@ import (
 	"go.uber.org/zap/exp/zapslog"
 )
 
-// Queue is River's queue of purchase jobs.
-const Queue = "labels"
+// Queue is River's queue of the jobs of a carrier. Each carrier has its own, so that one that hangs
+// keeps no worker from the others.
+func Queue(carrierName string) string {
+	if !queueName.MatchString(carrierName) {
+		return SharedQueue
+	}
+	return SharedQueue + "-" + carrierName
+}
+
+// queueName is what River allows of a queue's name; a job that it refuses takes its whole batch along.
+var queueName = regexp.MustCompile(`^[a-z0-9]+([_-][a-z0-9]+)*$`)
+
+// SharedQueue is the queue of jobs whose carrier gives no queue a name, and the one into which an older
+// build inserts all of them.
+const SharedQueue = "labels"
 
 // maxJobAttempts is out of reach: the intent's own counters decide when to give up, and a job that
 // River discards is rung again anyway.
@@ -36,9 +50,12 @@ type BuyLabel struct {
 func (BuyLabel) Kind() string { return "buy_label" }
 
 // InsertOpts allows one live job for an intent; inserting another changes nothing.
-func (BuyLabel) InsertOpts() river.InsertOpts {
+func (b BuyLabel) InsertOpts() river.InsertOpts { return oneLiveJob(Queue(b.Carrier)) }
+
+// oneLiveJob allows one job of the same unique args that may still run.
+func oneLiveJob(queue string) river.InsertOpts {
 	return river.InsertOpts{
-		Queue:       Queue,
+		Queue:       queue,
 		MaxAttempts: maxJobAttempts,
 		UniqueOpts: river.UniqueOpts{
 			ByArgs: true,
@@ -74,6 +91,10 @@ func RiverLogger(logger *zap.Logger) *slog.Logger {
 
 // ring inserts a job for each intent in the caller's transaction: intent and job commit together.
 func (o *Outbox) ring(ctx context.Context, tx pgx.Tx, jobs []BuyLabel) error {
+	return insertJobs(ctx, tx, o.river, jobs)
+}
+
+func insertJobs[T river.JobArgs](ctx context.Context, tx pgx.Tx, client *river.Client[pgx.Tx], jobs []T) error {
 	if len(jobs) == 0 {
 		return nil
 	}
@@ -81,7 +102,7 @@ func (o *Outbox) ring(ctx context.Context, tx pgx.Tx, jobs []BuyLabel) error {
 	for i, job := range jobs {
 		params[i] = river.InsertManyParams{Args: job}
 	}
-	if _, err := o.river.InsertManyTx(ctx, tx, params); err != nil {
+	if _, err := client.InsertManyTx(ctx, tx, params); err != nil {
 		return fmt.Errorf("inserting %d jobs: %w", len(jobs), err)
 	}
 	return nil

@@ -23,6 +23,9 @@ type journal struct {
 	accounts  []string
 	withKey   []bool
 
+	// generations are those of the carrier keys in use from now on.
+	generations []int32
+
 	// sameAttempt is true for a call under a lease that was counted as an attempt already.
 	sameAttempt bool
 
@@ -50,6 +53,17 @@ func (j *journal) call(c claimed, it claimItem, leaseEnd time.Time) {
 	j.callUntil = append(j.callUntil, &leaseEnd)
 	j.accounts = append(j.accounts, it.account)
 	j.withKey = append(j.withKey, it.caps.Key != nil && (c.before.openCalls == 0 || c.before.withKey))
+	j.generations = append(j.generations, int32(c.order.generation)) //nolint:gosec // G115: an integer column.
+}
+
+// nextGeneration is that of the carrier key which the next call bears. A carrier that replays failures
+// is given another key for every call after the first, once all earlier ones are known to have bought
+// nothing: the old key would only bring the old answer.
+func nextGeneration(c claimed, caps carrier.Capabilities) int {
+	if replays(caps) && c.before.openCalls == 0 && c.before.calls > 0 {
+		return c.order.generation + 1
+	}
+	return c.order.generation
 }
 
 // attempt counts an attempt that sends no purchase.
@@ -60,6 +74,7 @@ func (j *journal) attempt(c claimed) {
 	j.callUntil = append(j.callUntil, nil)
 	j.accounts = append(j.accounts, "")
 	j.withKey = append(j.withKey, false)
+	j.generations = append(j.generations, int32(c.order.generation)) //nolint:gosec // G115: as above.
 }
 
 // lose counts a call that may have been lost with a restore.
@@ -82,13 +97,17 @@ func (j *journal) leave(c claimed) {
 	})
 }
 
-// journalCall counts a call under a lease that was taken for a look-up, once the look-up has proved
-// that the earlier calls bought nothing. It tells whether the lease still holds; without it nothing
-// may be sent. Running it again after an unknown commit counts once.
-func (o *Outbox) journalCall(ctx context.Context, c *claimed, account carrier.Carrier) (bool, error) {
+// journalCall counts a call under a lease that was taken for another step: for a look-up, once it has
+// proved that the earlier calls bought nothing, or for a preparation, whose id is stored with it. It
+// tells whether the lease still holds; without it nothing may be sent. Running it again after an
+// unknown commit counts once.
+func (o *Outbox) journalCall(ctx context.Context, c *claimed, account carrier.Carrier, remoteID string) (bool, error) {
 	held := false
 	before := c.before
 	before.state, before.openCalls = Pending, 0
+	again := *c
+	again.before, again.order.remoteID = before, remoteID
+	again.order.generation = nextGeneration(again, account.Capabilities())
 	err := o.inTx(ctx, "journal", func(ctx context.Context, tx pgx.Tx) error {
 		var until time.Time
 		err := tx.QueryRow(ctx, `
@@ -113,9 +132,12 @@ func (o *Outbox) journalCall(ctx context.Context, c *claimed, account carrier.Ca
 			c.lease.intentID, c.lease.token).Scan(&counted); err != nil || counted {
 			return err
 		}
+		if _, err := tx.Exec(ctx, `
+			UPDATE label_intents SET remote_id = nullif($2, '') WHERE intent_id = $1`,
+			c.lease.intentID, remoteID); err != nil {
+			return err
+		}
 		var j journal
-		again := *c
-		again.before = before
 		j.call(again, claimItem{account: account.Account(), caps: account.Capabilities()}, until)
 		j.sameAttempt = true
 		return j.write(ctx, tx)
@@ -124,8 +146,8 @@ func (o *Outbox) journalCall(ctx context.Context, c *claimed, account carrier.Ca
 		return false, fmt.Errorf("journalling a call of label intent %s: %w", c.lease.intentID, err)
 	}
 	if held {
-		c.before = before
-		c.plan = plan{step: callStep, reason: quietPeriodOver}
+		c.before, c.order = again.before, again.order
+		c.plan.step = callStep
 	}
 	return held, nil
 }
@@ -150,11 +172,13 @@ func (j *journal) write(ctx context.Context, tx pgx.Tx) error {
 					WHEN t.token IS NULL THEN i.first_called_at
 					ELSE coalesce(i.first_called_at, clock_timestamp())
 				END,
-				last_call_until = coalesce(t.call_until, i.last_call_until)
-			FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::timestamptz[], $5::text[], $6::boolean[])
-				AS t (intent_id, token, open_calls, call_until, account, with_key)
+				last_call_until = coalesce(t.call_until, i.last_call_until),
+				key_generation = t.generation
+			FROM unnest(
+				$1::uuid[], $2::uuid[], $3::integer[], $4::timestamptz[], $5::text[], $6::boolean[], $8::integer[]
+			) AS t (intent_id, token, open_calls, call_until, account, with_key, generation)
 			WHERE i.intent_id = t.intent_id AND i.state IN ('pending', 'in_doubt')`,
-			j.ids, j.tokens, j.openCalls, j.callUntil, j.accounts, j.withKey, j.sameAttempt,
+			j.ids, j.tokens, j.openCalls, j.callUntil, j.accounts, j.withKey, j.sameAttempt, j.generations,
 		).Exec(exactly("journalling attempts", len(j.ids)))
 	}
 	if len(j.left) > 0 {

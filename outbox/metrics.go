@@ -22,6 +22,7 @@ type Metrics struct {
 	intents          *prometheus.GaugeVec
 	leftToPerson     prometheus.Gauge
 	oldestPending    prometheus.Gauge
+	undocumented     prometheus.Gauge
 }
 
 // NewMetrics registers the outbox's metrics.
@@ -62,10 +63,14 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Name: "waybill_oldest_pending_seconds",
 			Help: "Age of the oldest pending intent.",
 		}),
+		undocumented: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "waybill_labels_without_document",
+			Help: "Labels of the last seven days that were not cancelled and have no document to print.",
+		}),
 	}
 	reg.MustRegister(m.batchSize, m.replays, m.parcelConflicts, m.lateRepeats, m.callerMismatches,
 		m.takeovers, m.lostLeases, m.sweptKeys, m.rungJobs, m.intentToLabel, m.carrierCalls,
-		m.intents, m.leftToPerson, m.oldestPending)
+		m.intents, m.leftToPerson, m.oldestPending, m.undocumented)
 	return m
 }
 

@@ -166,7 +166,7 @@ func (c *ledgerCarrier) sell(p carrier.Purchase, after time.Duration) *charge {
 	return sold
 }
 
-func (c *ledgerCarrier) Find(_ context.Context, reference string) ([]carrier.Label, error) {
+func (c *ledgerCarrier) Find(_ context.Context, q carrier.Query) ([]carrier.Label, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -176,7 +176,7 @@ func (c *ledgerCarrier) Find(_ context.Context, reference string) ([]carrier.Lab
 		return nil, errors.New("gateway timeout")
 	}
 	var found []carrier.Label
-	for _, sold := range c.charges[reference] {
+	for _, sold := range c.charges[q.Reference] {
 		if !sold.at.Add(c.caps.Lookup.Lag).After(c.now()) {
 			found = append(found, sold.label)
 		}

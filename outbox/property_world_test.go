@@ -236,7 +236,7 @@ func (w *world) goOn(s *stalled, asleep bool) {
 			return
 		}
 		concl = concludeCall(s.before, w.carrier.Buy(w.ctx, carrier.Purchase{
-			CarrierKey: carrierKey(s.lease.slot.caller, s.lease.slot.key), Reference: s.order.reference, Shipment: ship,
+			CarrierKey: carrierKey(s.lease.slot, s.order.generation), Reference: s.order.reference, Shipment: ship,
 		}), w.caps, w.box.cfg.Policy)
 	} else {
 		var err error

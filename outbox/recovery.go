@@ -16,8 +16,8 @@ import (
 // carrier has not. Until a recovery has seen to it, a call that we would take for an intent's first
 // may be its second. So while one concerns an intent, its first claim counts a call that may have been
 // made and was lost, as open as any: the rules for open calls do the rest. A carrier with a look-up is
-// asked, through a whole quiet period. One that honours a key alone is called with the same key. For a
-// blind carrier a person decides.
+// asked, through a whole quiet period. One that honours a key alone is called with the same key, if key
+// and bytes are sure to be those of the call that was lost. Else a person decides.
 //
 // That goes for what the backup holds, and for what is ordered while the recovery is open: it may
 // repeat an order that was lost. Key and reference are made of what is ordered, so that they are the
@@ -107,11 +107,14 @@ const (
 
 // withLostCall counts a call that may have been made after the backup, under the configuration of
 // today: like a call under the lease that ends at leaseEnd, whose worker may still be at it.
-func (p progress) withLostCall(since, leaseEnd time.Time, account string, caps carrier.Capabilities) progress {
+func (p progress) withLostCall(since, leaseEnd time.Time, it claimItem) progress {
+	caps := it.caps
 	// The parcel may have been ordered under another key than this: the reference is the better proof.
-	p.withKey = caps.Key != nil && caps.Lookup == nil && (p.openCalls == 0 || p.withKey)
+	// And the call that was lost may have borne a later generation of the key, or other bytes, made of
+	// another preparation.
+	p.withKey = caps.Key != nil && caps.Lookup == nil && !replays(caps) && !it.twoSteps && (p.openCalls == 0 || p.withKey)
 	if p.openCalls == 0 {
-		p.account = account
+		p.account = it.account
 	}
 	p.calls++
 	p.openCalls++
@@ -153,7 +156,7 @@ func (l *lostCalls) queue(batch *pgx.Batch) {
 		UPDATE label_intents AS i
 		SET calls = i.calls + 1, open_calls = i.open_calls + 1, empty_lookups = 0,
 			recovery_id = t.recovery_id, first_called_at = t.first, last_call_until = t.until,
-			called_account = t.account, called_with_key = t.with_key
+			called_account = t.account, called_with_key = t.with_key, remote_id = NULL
 		FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::boolean[])
 			AS t (intent_id, recovery_id, first, until, account, with_key)
 		WHERE i.intent_id = t.intent_id AND i.state IN ('pending', 'in_doubt')

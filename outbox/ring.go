@@ -36,8 +36,10 @@ func (o *Outbox) Ring(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	o.cfg.Metrics.rungJobs.Add(float64(revived + inserted))
-	return revived + inserted, nil
+	documents, err := o.ringForDocuments(ctx, ringBatch)
+	rung := revived + inserted + documents
+	o.cfg.Metrics.rungJobs.Add(float64(rung))
+	return rung, err
 }
 
 // reviveAbandoned makes jobs available again which River still believes to be running although

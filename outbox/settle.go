@@ -149,7 +149,7 @@ func (o *Outbox) settle(ctx context.Context, tx pgx.Tx, it completeItem) (bool, 
 	}
 	var w write
 	w.add(it)
-	if err := w.run(ctx, tx); err != nil {
+	if err := w.run(ctx, tx, o.river); err != nil {
 		return false, err
 	}
 	if err := fault.Point(ctx, "settle", "rows_written"); err != nil {
@@ -170,14 +170,14 @@ func lockDoubtful(ctx context.Context, tx pgx.Tx, it *completeItem) error {
 	err := tx.QueryRow(ctx, `
 		SELECT
 			i.caller_id, i.idem_key, i.order_id, i.parcel_no, i.label_version, i.carrier,
-			i.reference, i.request_id, coalesce(i.request ->> 'label_format', ''), clock_timestamp()
+			i.reference, i.key_generation, i.request_id, coalesce(i.request ->> 'label_format', ''), clock_timestamp()
 		FROM label_intents AS i
 		JOIN idempotency_keys AS k ON k.caller_id = i.caller_id AND k.idem_key = i.idem_key
 		WHERE i.intent_id = $1
 		-- Nothing else may move the intent until this commits.
 		FOR UPDATE OF k`, it.lease.intentID).Scan(
 		&it.lease.slot.caller, &it.lease.slot.key, &it.order.parcel.OrderID, &it.order.parcel.ParcelNo,
-		&it.order.parcel.LabelVersion, &it.order.carrier, &it.order.reference, &it.order.requestID,
+		&it.order.parcel.LabelVersion, &it.order.carrier, &it.order.reference, &it.order.generation, &it.order.requestID,
 		&format, &it.boughtAt)
 	it.began = it.boughtAt
 	if it.conclusion.label != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
 
 	"waybill/carrier"
 )
@@ -18,6 +19,7 @@ type write struct {
 	intents   intentRows
 	labels    labelRows
 	documents documentRows
+	fetches   []FetchDocument
 	evidence  evidenceRows
 
 	// ended are the intents that no job will change any more: waiting requests want to hear of them.
@@ -30,6 +32,8 @@ func (w *write) add(it completeItem) {
 		w.labels.add(it, label)
 		if doc := it.conclusion.label.Document; len(doc.Content) > 0 {
 			w.documents.add(label.ID, doc)
+		} else {
+			w.fetches = append(w.fetches, FetchDocument{LabelID: label.ID, Carrier: label.Carrier})
 		}
 	}
 	for _, ev := range it.conclusion.evidence {
@@ -51,7 +55,7 @@ func (w *write) addLost(it completeItem, why completion) {
 	})
 }
 
-func (w *write) run(ctx context.Context, tx pgx.Tx) error {
+func (w *write) run(ctx context.Context, tx pgx.Tx, jobs *river.Client[pgx.Tx]) error {
 	batch := &pgx.Batch{}
 	w.labels.queue(batch)
 	w.documents.queue(batch)
@@ -61,7 +65,10 @@ func (w *write) run(ctx context.Context, tx pgx.Tx) error {
 	if batch.Len() == 0 {
 		return nil
 	}
-	return tx.SendBatch(ctx, batch).Close()
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return err
+	}
+	return insertJobs(ctx, tx, jobs, w.fetches)
 }
 
 // intentRows are the changes of label_intents.
@@ -70,8 +77,9 @@ type intentRows struct {
 	states                    []string
 	settlers, codes, messages []*string
 	called, refused, deferred []bool
-	unbegun                   []bool
+	unbegun, counts           []bool
 	lookups, lookupsFailed    []bool
+	renewed                   []bool
 	closes                    []int32
 	began                     []time.Time
 	delays                    []float64
@@ -89,7 +97,9 @@ func (r *intentRows) add(it completeItem) {
 	r.closes = append(r.closes, int32(c.closes)) //nolint:gosec // G115: at most the calls that are open, an integer column.
 	r.refused = append(r.refused, c.refused)
 	r.deferred = append(r.deferred, c.deferred)
+	r.renewed = append(r.renewed, c.renew)
 	r.unbegun = append(r.unbegun, c.unbegun)
+	r.counts = append(r.counts, c.counts)
 	r.lookups = append(r.lookups, c.lookedUp)
 	r.lookupsFailed = append(r.lookupsFailed, c.reason == lookupFailed)
 	r.began = append(r.began, it.began)
@@ -117,6 +127,11 @@ func (r *intentRows) queue(batch *pgx.Batch) {
 			refusals = i.refusals + t.refused::integer,
 			deferrals = i.deferrals + t.deferred::integer,
 			unbegun = i.unbegun + t.unbegun::integer,
+			calls = i.calls + t.counts::integer,
+			first_called_at = CASE
+				WHEN t.counts THEN coalesce(i.first_called_at, clock_timestamp())
+				ELSE i.first_called_at
+			END,
 			empty_lookups = i.empty_lookups + t.looked_up::integer,
 			failed_lookups = CASE WHEN t.lookup_failed THEN i.failed_lookups + 1 ELSE 0 END,
 			last_lookup_at = CASE WHEN t.looked_up THEN t.began ELSE i.last_lookup_at END,
@@ -130,18 +145,22 @@ func (r *intentRows) queue(batch *pgx.Batch) {
 			not_before = CASE
 				WHEN t.deferred AND t.delay > 0 THEN clock_timestamp() + make_interval(secs => t.delay)
 			END,
+			-- While a call for it is open, it is what look-ups ask about.
+			remote_id = CASE WHEN t.renewed AND i.open_calls <= t.closes THEN NULL ELSE i.remote_id END,
 			finished_at = CASE WHEN t.state IN ('purchased', 'rejected', 'failed') THEN clock_timestamp() END
 		FROM unnest(
 			$1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::text[],
 			$7::boolean[], $8::integer[], $9::boolean[], $10::boolean[], $11::boolean[],
-			$12::timestamptz[], $13::boolean[], $14::float8[], $15::boolean[]
+			$12::timestamptz[], $13::boolean[], $14::float8[], $15::boolean[],
+			$16::boolean[], $17::boolean[]
 		) AS t (
 			intent_id, state, settled_by, label_id, carrier_code, carrier_message,
-			called, closes, refused, deferred, looked_up, began, lookup_failed, delay, unbegun
+			called, closes, refused, deferred, looked_up, began, lookup_failed, delay, unbegun,
+			renewed, counts
 		)
 		WHERE i.intent_id = t.intent_id AND i.state IN ('pending', 'in_doubt')`,
 		r.ids, r.states, r.settlers, r.labelIDs, r.codes, r.messages,
-		r.called, r.closes, r.refused, r.deferred, r.lookups, r.began, r.lookupsFailed, r.delays, r.unbegun,
+		r.called, r.closes, r.refused, r.deferred, r.lookups, r.began, r.lookupsFailed, r.delays, r.unbegun, r.renewed, r.counts,
 	).Exec(exactly("concluding label intents", len(r.ids)))
 }
 
@@ -153,6 +172,7 @@ type labelRows struct {
 	callers, carriers, accounts, services, trackingNos []string
 	currencies, formats, createdBy, carrierKeys        []string
 	references, carrierLabelIDs, learnedBy             []string
+	documentStates                                     []string
 	boughtAt                                           []time.Time
 }
 
@@ -171,10 +191,11 @@ func (r *labelRows) add(it completeItem, l *Label) {
 	r.currencies = append(r.currencies, l.Currency)
 	r.formats = append(r.formats, l.Format)
 	r.createdBy = append(r.createdBy, it.lease.slot.key)
-	r.carrierKeys = append(r.carrierKeys, carrierKey(it.lease.slot.caller, it.lease.slot.key))
+	r.carrierKeys = append(r.carrierKeys, carrierKey(it.lease.slot, it.order.generation))
 	r.references = append(r.references, it.order.reference)
 	r.carrierLabelIDs = append(r.carrierLabelIDs, it.conclusion.label.ID)
 	r.learnedBy = append(r.learnedBy, it.conclusion.learnedBy)
+	r.documentStates = append(r.documentStates, documentState(it.conclusion.label))
 	r.boughtAt = append(r.boughtAt, l.BoughtAt)
 }
 
@@ -186,16 +207,18 @@ func (r *labelRows) queue(batch *pgx.Batch) {
 		INSERT INTO labels (
 			label_id, intent_id, caller_id, order_id, parcel_no, label_version,
 			carrier, account, service, tracking_no, cost_cents, currency, label_format,
-			created_by_key, carrier_key, reference, carrier_label_id, learned_by, bought_at
+			created_by_key, carrier_key, reference, carrier_label_id, learned_by, bought_at,
+			document_state
 		)
 		SELECT * FROM unnest(
 			$1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::integer[], $6::integer[],
 			$7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[], $12::text[], $13::text[],
-			$14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::timestamptz[]
+			$14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::timestamptz[],
+			$20::text[]
 		)`,
 		r.ids, r.intentIDs, r.callers, r.orders, r.parcels, r.versions,
 		r.carriers, r.accounts, r.services, r.trackingNos, r.costs, r.currencies, r.formats,
-		r.createdBy, r.carrierKeys, r.references, r.carrierLabelIDs, r.learnedBy, r.boughtAt,
+		r.createdBy, r.carrierKeys, r.references, r.carrierLabelIDs, r.learnedBy, r.boughtAt, r.documentStates,
 	).Exec(exactly("storing labels", len(r.ids)))
 }
 

@@ -6,8 +6,11 @@
 package carriertest
 
 import (
+	"context"
 	"net/http"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"waybill/carrier"
 )
@@ -60,6 +63,42 @@ type Bench struct {
 
 	// Hanging receives a value when a purchase has begun to hang.
 	Hanging <-chan struct{}
+
+	// Unsaid are the faults that cannot be seen, because the carrier's answer says nothing of the
+	// kind: a label that answers one of them is bought.
+	Unsaid []Fault
+
+	// Unique is true of a carrier that keeps a reference for one shipment: once a label was sold for
+	// it, nothing more is prepared under it.
+	Unique bool
+
+	// KeyHeader is the header that the key goes out in; empty stands for Idempotency-Key.
+	KeyHeader string
+}
+
+// buy buys as the outbox does: of a two-step carrier, what was prepared before.
+func (b Bench) buy(ctx context.Context, p carrier.Purchase) carrier.Result {
+	if preparer, ok := b.Carrier.(carrier.Preparer); ok && p.RemoteID == "" {
+		made := preparer.Prepare(ctx, p)
+		if made.RemoteID == "" {
+			return made.Refusal
+		}
+		p.RemoteID = made.RemoteID
+	}
+	return b.Carrier.Buy(ctx, p)
+}
+
+// prepared is the order as it is bought.
+func (b Bench) prepared(t *testing.T, p carrier.Purchase) carrier.Purchase {
+	t.Helper()
+	preparer, ok := b.Carrier.(carrier.Preparer)
+	if !ok {
+		return p
+	}
+	made := preparer.Prepare(t.Context(), p)
+	require.NotEmpty(t, made.RemoteID, "%s: %s", made.Refusal.Code, made.Refusal.Message)
+	p.RemoteID = made.RemoteID
+	return p
 }
 
 // Run tests the adapter. The setup is called once a test, and cleans up after itself.
@@ -80,6 +119,9 @@ func Run(t *testing.T, setup func(t *testing.T) Bench) {
 		"EndedLookupIsAnError":               endedLookup,
 		"VoidsAndVoidsAgain":                 voids,
 		"VoidOfNothingIsRefused":             voidsNothing,
+		"WhatIsPreparedIsNotBought":          prepares,
+		"DocumentIsFetchedApart":             fetchesDocument,
+		"ProbeBuysNothing":                   probes,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

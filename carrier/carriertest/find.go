@@ -13,23 +13,33 @@ func findsAll(t *testing.T, b Bench) {
 	first, second := b.purchase("1"), b.purchase("2")
 	second.Reference = first.Reference
 	if b.Carrier.Capabilities().Lookup == nil {
-		_, err := b.Carrier.Find(t.Context(), first.Reference)
+		_, err := b.Carrier.Find(t.Context(), carrier.Query{Reference: first.Reference})
 		require.ErrorIs(t, err, carrier.ErrNoLookup)
 		return
 	}
-	none, err := b.Carrier.Find(t.Context(), first.Reference)
+	none, err := b.Carrier.Find(t.Context(), carrier.Query{Reference: first.Reference})
 	require.NoError(t, err)
 	require.Empty(t, none)
 
-	one, two := b.Carrier.Buy(t.Context(), first), b.Carrier.Buy(t.Context(), second)
+	if b.Unique {
+		first = b.prepared(t, first)
+		second.RemoteID = first.RemoteID
+	}
+	one, two := b.buy(t.Context(), first), b.buy(t.Context(), second)
 	requireBought(t, one)
 	requireBought(t, two)
 
-	found, err := b.Carrier.Find(t.Context(), first.Reference)
+	found, err := b.Carrier.Find(t.Context(), carrier.Query{Reference: first.Reference})
 	require.NoError(t, err)
 	require.Len(t, found, 2)
 	for i, want := range []carrier.Result{one, two} {
 		requireSameLabel(t, *want.Label, found[i])
+	}
+	if b.Unique {
+		third := b.purchase("3")
+		third.Reference = first.Reference
+		require.Equal(t, carrier.Rejected, b.buy(t.Context(), third).Outcome)
+		require.Len(t, b.Charges(first.Reference), 2)
 	}
 }
 
@@ -37,16 +47,18 @@ func findsLost(t *testing.T, b Bench) {
 	if b.Carrier.Capabilities().Lookup == nil {
 		return // nothing can be found
 	}
-	p := b.purchase("1")
+	p := b.prepared(t, b.purchase("1"))
 	b.Fail(HangAfterCharge)
 	require.Equal(t, carrier.Unknown, b.buyUntilItHangs(t, p).Outcome)
 
-	found, err := b.Carrier.Find(t.Context(), p.Reference)
+	found, err := b.Carrier.Find(t.Context(), carrier.Query{Reference: p.Reference, RemoteID: p.RemoteID})
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Equal(t, []Charge{{found[0].TrackingNo, found[0].Cost}}, b.Charges(p.Reference))
 	require.Equal(t, p.Shipment.Service, found[0].Service)
-	require.Equal(t, p.Shipment.WeightG, found[0].WeightG)
+	if found[0].WeightG != 0 {
+		require.InDelta(t, p.Shipment.WeightG, found[0].WeightG, float64(found[0].WeightStepG))
+	}
 	if found[0].ShipTo != nil {
 		require.Equal(t, p.Shipment.ShipTo, *found[0].ShipTo)
 	}
@@ -68,14 +80,14 @@ func endedLookup(t *testing.T, b Bench) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := b.Carrier.Find(ctx, b.purchase("1").Reference)
+	_, err := b.Carrier.Find(ctx, carrier.Query{Reference: b.purchase("1").Reference})
 	require.ErrorIs(t, err, context.Canceled)
-	_, err = b.Unreachable.Find(t.Context(), b.purchase("1").Reference)
+	_, err = b.Unreachable.Find(t.Context(), carrier.Query{Reference: b.purchase("1").Reference})
 	require.Error(t, err)
 }
 
 func voids(t *testing.T, b Bench) {
-	r := b.Carrier.Buy(t.Context(), b.purchase("1"))
+	r := b.buy(t.Context(), b.purchase("1"))
 	requireBought(t, r)
 	if !b.Carrier.Capabilities().Void {
 		require.Equal(t, carrier.VoidRefused, b.Carrier.Void(t.Context(), r.Label.ID).State)
@@ -89,7 +101,7 @@ func voids(t *testing.T, b Bench) {
 	if b.Carrier.Capabilities().Lookup == nil {
 		return
 	}
-	found, err := b.Carrier.Find(t.Context(), r.Label.Reference)
+	found, err := b.Carrier.Find(t.Context(), carrier.Query{Reference: r.Label.Reference})
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.True(t, found[0].Voided)

@@ -49,7 +49,7 @@ func TestWrongSecretIsNotBought(t *testing.T) {
 	require.Equal(t, carrier.NotBought, r.Outcome)
 	require.Equal(t, "unauthenticated", r.Code)
 	require.Empty(t, server.Entries())
-	_, err = a.Find(t.Context(), "REF1")
+	_, err = a.Find(t.Context(), carrier.Query{Reference: "REF1"})
 	require.EqualError(t, err, "looking up reference REF1: carrier answered with status 401")
 }
 
@@ -89,7 +89,7 @@ func TestAnswerThatIsNoHTTPIsNotQuoted(t *testing.T) {
 	r := a.Buy(t.Context(), onePurchase())
 	require.Equal(t, carrier.Unknown, r.Outcome)
 	require.Equal(t, "sent, but not answered: connection lost, or not an HTTP answer", r.Message)
-	_, err := a.Find(t.Context(), "REF1")
+	_, err := a.Find(t.Context(), carrier.Query{Reference: "REF1"})
 	require.ErrorContains(t, err, "not an HTTP answer")
 	require.NotContains(t, err.Error(), "Fable")
 }

@@ -1,14 +1,11 @@
 package sim
 
 import (
-	"encoding/json/v2"
 	"net/http"
-	"regexp"
 	"strconv"
-	"strings"
-	"time"
 
 	"waybill/carrier"
+	"waybill/internal/carrierhttp"
 )
 
 // refusal is an answer that the protocol documents as "this call bought nothing".
@@ -40,19 +37,19 @@ var refusals = []refusal{
 }
 
 // judge decides what an answer to a purchase proves.
-func judge(p carrier.Purchase, currency string, a answer) carrier.Result {
-	if a.status == http.StatusCreated {
+func judge(p carrier.Purchase, currency string, a carrierhttp.Answer) carrier.Result {
+	if a.Status == http.StatusCreated {
 		return judgeSuccess(p, currency, a)
 	}
 	complaint := readComplaint(a)
 	result := carrier.Result{
-		Outcome:    classify(a.status, complaint.Code),
+		Outcome:    classify(a.Status, complaint.Code),
 		Code:       carrier.Sanitise(complaint.Code),
-		Message:    carrier.Sanitise(redact(complaint.Message, p.Shipment)),
-		RetryAfter: retryAfter(a.header),
+		Message:    carrierhttp.Redact(complaint.Message, p.Shipment),
+		RetryAfter: a.RetryAfter(),
 	}
 	if result.Code == "" {
-		result.Code = "http_" + strconv.Itoa(a.status)
+		result.Code = "http_" + strconv.Itoa(a.Status)
 	}
 	return result
 }
@@ -76,52 +73,10 @@ type complaint struct {
 }
 
 // readComplaint returns the zero complaint for anything that is not one.
-func readComplaint(a answer) complaint {
+func readComplaint(a carrierhttp.Answer) complaint {
 	var c complaint
-	if !a.whole || !a.isJSON() || json.Unmarshal(a.body, &c) != nil {
+	if !a.Decode(&c) {
 		return complaint{}
 	}
 	return c
-}
-
-// redact takes the shipment's personal data out of a carrier's words: a message is stored, logged
-// and shown, an address is not.
-func redact(message string, s carrier.Shipment) string {
-	var personal []string
-	for _, a := range []carrier.Address{s.ShipTo, s.ShipFrom} {
-		for _, value := range []string{a.Name, a.Company, a.Street1, a.Street2, a.City, a.PostalCode, a.Phone, a.Email} {
-			if value = strings.TrimSpace(value); value != "" {
-				personal = append(personal, regexp.QuoteMeta(value))
-			}
-		}
-	}
-	if len(personal) == 0 {
-		return message
-	}
-	pattern, err := regexp.Compile(`(?i)` + strings.Join(personal, "|"))
-	if err != nil {
-		return "" // not UTF-8, or too long to search for: better no message than a leaking one
-	}
-	return pattern.ReplaceAllLiteralString(message, "(redacted)")
-}
-
-// maxRetryAfter bounds what a carrier may ask for: beyond a day it is a mistake, or an overflow.
-const maxRetryAfter = 24 * time.Hour
-
-// retryAfter reads the header in both of its forms (RFC 9110, section 10.2.3). A date is measured
-// against the answer's own Date, since the carrier's clock wrote both.
-func retryAfter(h http.Header) time.Duration {
-	value := h.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		return min(time.Duration(seconds)*time.Second, maxRetryAfter)
-	}
-	until, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-	date, err := http.ParseTime(h.Get("Date"))
-	if err != nil {
-		return 0
-	}
-	return min(max(until.Sub(date), 0), maxRetryAfter)
 }

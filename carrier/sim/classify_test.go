@@ -2,21 +2,20 @@ package sim
 
 import (
 	"net/http"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"waybill/carrier"
+	"waybill/internal/carrierhttp"
 )
 
-func jsonAnswer(status int, body string) answer {
-	return answer{
-		status: status,
-		header: http.Header{"Content-Type": {"application/json"}},
-		body:   []byte(body),
-		whole:  true,
+func jsonAnswer(status int, body string) carrierhttp.Answer {
+	return carrierhttp.Answer{
+		Status: status,
+		Header: http.Header{"Content-Type": {"application/json"}},
+		Body:   []byte(body),
+		Whole:  true,
 	}
 }
 
@@ -24,7 +23,7 @@ func TestJudgeRefusals(t *testing.T) {
 	t.Parallel()
 	const documented = `{"code": "address_undeliverable", "message": "No delivery there."}`
 	for name, tt := range map[string]struct {
-		answer answer
+		answer carrierhttp.Answer
 		want   carrier.Outcome
 		code   string
 	}{
@@ -32,8 +31,8 @@ func TestJudgeRefusals(t *testing.T) {
 		"422Documented":       {jsonAnswer(422, documented), carrier.Rejected, "address_undeliverable"},
 		"422WithoutCode":      {jsonAnswer(422, `{"message": "No."}`), carrier.Unknown, "http_422"},
 		"422NotJSON":          {jsonAnswer(422, `no`), carrier.Unknown, "http_422"},
-		"422HalfSent":         {answer{status: 422, header: jsonAnswer(0, "").header, body: []byte(documented)}, carrier.Unknown, "http_422"},
-		"422OtherType":        {answer{status: 422, header: http.Header{}, body: []byte(documented), whole: true}, carrier.Unknown, "http_422"},
+		"422HalfSent":         {carrierhttp.Answer{Status: 422, Header: jsonAnswer(0, "").Header, Body: []byte(documented)}, carrier.Unknown, "http_422"},
+		"422OtherType":        {carrierhttp.Answer{Status: 422, Header: http.Header{}, Body: []byte(documented), Whole: true}, carrier.Unknown, "http_422"},
 		"401":                 {jsonAnswer(401, ``), carrier.NotBought, "http_401"},
 		"403":                 {jsonAnswer(403, documented), carrier.NotBought, "address_undeliverable"},
 		"429":                 {jsonAnswer(429, ``), carrier.NotBought, "http_429"},
@@ -65,36 +64,10 @@ func TestMessageHoldsNoPersonalData(t *testing.T) {
 	require.Equal(t, "(redacted) does not live at (redacted), (redacted).", judge(p, "USD", a).Message)
 }
 
-func TestRetryAfter(t *testing.T) {
-	t.Parallel()
-	const date = "Tue, 01 Dec 2026 10:00:00 GMT"
-	for name, tt := range map[string]struct {
-		value, date string
-		want        time.Duration
-	}{
-		"Absent":          {"", date, 0},
-		"Seconds":         {"7", "", 7 * time.Second},
-		"Negative":        {"-7", date, 0},
-		"Fraction":        {"1.5", date, 0},
-		"TooLong":         {"2000000000", date, maxRetryAfter},
-		"Overflow":        {strings.Repeat("9", 30), date, 0},
-		"Date":            {"Tue, 01 Dec 2026 10:00:30 GMT", date, 30 * time.Second},
-		"PastDate":        {"Tue, 01 Dec 2026 09:00:00 GMT", date, 0},
-		"DateWithoutDate": {"Tue, 01 Dec 2026 10:00:30 GMT", "", 0},
-		"FarDate":         {"Tue, 01 Dec 2099 10:00:30 GMT", date, maxRetryAfter},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := http.Header{"Retry-After": {tt.value}, "Date": {tt.date}}
-			require.Equal(t, tt.want, retryAfter(h))
-		})
-	}
-}
-
 func TestJudgeVoid(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		answer answer
+		answer carrierhttp.Answer
 		want   carrier.VoidState
 	}{
 		"Voided":        {jsonAnswer(200, `{"status": "voided"}`), carrier.Voided},
@@ -105,7 +78,7 @@ func TestJudgeVoid(t *testing.T) {
 		"OtherStatus":   {jsonAnswer(500, `{"status": "voided"}`), carrier.VoidUnknown},
 		"OtherWord":     {jsonAnswer(200, `{"status": "ok"}`), carrier.VoidUnknown},
 		"NotJSON":       {jsonAnswer(200, `voided`), carrier.VoidUnknown},
-		"HalfSent":      {answer{status: 200, header: jsonAnswer(0, "").header, body: []byte(`{"status": "voided"}`)}, carrier.VoidUnknown},
+		"HalfSent":      {carrierhttp.Answer{Status: 200, Header: jsonAnswer(0, "").Header, Body: []byte(`{"status": "voided"}`)}, carrier.VoidUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

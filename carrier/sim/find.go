@@ -2,24 +2,24 @@ package sim
 
 import (
 	"context"
-	"encoding/json/v2"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 
 	"waybill/carrier"
+	"waybill/internal/carrierhttp"
 )
 
 // Find implements [carrier.Carrier]. It answers with all labels or with an error: "none" is taken
 // for evidence, so a label that cannot be read must not look like an absent one.
-func (a *Adapter) Find(ctx context.Context, reference string) ([]carrier.Label, error) {
+func (a *Adapter) Find(ctx context.Context, q carrier.Query) ([]carrier.Label, error) {
 	if a.cfg.Capabilities.Lookup == nil {
 		return nil, carrier.ErrNoLookup
 	}
-	labels, err := a.find(ctx, reference)
+	labels, err := a.find(ctx, q.Reference)
 	if err != nil {
-		return nil, fmt.Errorf("looking up reference %s: %w", reference, err)
+		return nil, fmt.Errorf("looking up reference %s: %w", q.Reference, err)
 	}
 	return labels, nil
 }
@@ -30,26 +30,22 @@ func (a *Adapter) find(ctx context.Context, reference string) ([]carrier.Label, 
 		return nil, err
 	}
 	req.URL.RawQuery = url.Values{"reference": {reference}}.Encode()
-	resp, err := a.client.Do(req)
+	answer, err := a.client.Do(req)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, errors.New(describe(ctx, err))
+		return nil, err
 	}
-	defer resp.Body.Close()
-	return readLabels(readAnswer(resp), reference)
+	return readLabels(answer, reference)
 }
 
-func readLabels(a answer, reference string) ([]carrier.Label, error) {
-	if a.status != http.StatusOK {
-		return nil, fmt.Errorf("carrier answered with status %d", a.status)
+func readLabels(a carrierhttp.Answer, reference string) ([]carrier.Label, error) {
+	if a.Status != http.StatusOK {
+		return nil, fmt.Errorf("carrier answered with status %d", a.Status)
 	}
 	var found struct {
 		// Labels is a pointer because an answer without the member is not "none".
 		Labels *[]wireLabel `json:"labels"`
 	}
-	if !a.whole || !a.isJSON() || json.Unmarshal(a.body, &found) != nil || found.Labels == nil {
+	if !a.Decode(&found) || found.Labels == nil {
 		return nil, errors.New("carrier's answer is not a list of labels")
 	}
 	labels := make([]carrier.Label, 0, len(*found.Labels))

@@ -1,19 +1,17 @@
 package sim
 
 import (
-	"bytes"
-	"encoding/base64"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"errors"
 	"regexp"
 
 	"waybill/carrier"
+	"waybill/internal/carrierhttp"
 )
 
 // Codes of an answer that says 201 and is not the label that was ordered. All of them are unknown.
 const (
-	codeMalformed      = "malformed_answer"
 	codeNoTracking     = "no_tracking"
 	codeWrongReference = "wrong_reference"
 	codeWrongCurrency  = "wrong_currency"
@@ -42,12 +40,12 @@ type wireLabel struct {
 
 // judgeSuccess tells a label from an answer that only says 201. Any doubt is unknown, with what was
 // read as evidence: the label exists and may have been paid for.
-func judgeSuccess(p carrier.Purchase, currency string, a answer) carrier.Result {
+func judgeSuccess(p carrier.Purchase, currency string, a carrierhttp.Answer) carrier.Result {
 	var w wireLabel
-	if !a.whole || !a.isJSON() || json.Unmarshal(a.body, &w) != nil || w.check() != nil {
+	if !a.Decode(&w) || w.check() != nil {
 		return carrier.Result{
 			Outcome: carrier.Unknown,
-			Code:    codeMalformed,
+			Code:    carrierhttp.CodeMalformed,
 			Message: "the carrier answered 201 without a readable label",
 		}
 	}
@@ -93,7 +91,7 @@ func (w wireLabel) check() error {
 		trackingNoPattern.MatchString(w.TrackingNo) &&
 		referencePattern.MatchString(w.Reference) &&
 		servicePattern.MatchString(w.Service) &&
-		currencyPattern.MatchString(w.Currency) &&
+		carrier.IsCurrency(w.Currency) &&
 		w.CostCents != nil && *w.CostCents >= 0 &&
 		w.WeightG > 0 {
 		return nil
@@ -116,13 +114,6 @@ func (w wireLabel) label() carrier.Label {
 	}
 }
 
-// magic is how a file of each format begins: what begins otherwise is an error page, or worse.
-var magic = map[carrier.Format][]byte{
-	carrier.PDF: []byte("%PDF-"),
-	carrier.PNG: []byte("\x89PNG\r\n\x1a\n"),
-	carrier.ZPL: []byte("^XA"),
-}
-
 // readDocument returns the empty document for anything that could not be printed.
 func readDocument(raw jsontext.Value) carrier.Document {
 	var d struct {
@@ -132,10 +123,5 @@ func readDocument(raw jsontext.Value) carrier.Document {
 	if len(raw) == 0 || json.Unmarshal(raw, &d) != nil {
 		return carrier.Document{}
 	}
-	content, err := base64.StdEncoding.DecodeString(d.Base64)
-	prefix, known := magic[d.Format]
-	if err != nil || !known || !bytes.HasPrefix(content, prefix) {
-		return carrier.Document{}
-	}
-	return carrier.Document{Format: d.Format, Content: content}
+	return carrierhttp.DocumentOfBase64(d.Format, d.Base64)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/carrier"
+	"waybill/internal/carrierhttp"
 )
 
 // goodLabel is a full valid answer to goodPurchase; JVBERi0= is "%PDF-".
@@ -30,29 +31,29 @@ func TestJudgeSuccess(t *testing.T) {
 	}{
 		"Good":                 {"", "", "", true},
 		"UnknownMember":        {`{"label_id"`, `{"new": 1, "label_id"`, "", true},
-		"NoLabelID":            {`"lbl_1"`, `""`, codeMalformed, false},
-		"LabelIDIsAPath":       {`"lbl_1"`, `"../x"`, codeMalformed, false},
+		"NoLabelID":            {`"lbl_1"`, `""`, carrierhttp.CodeMalformed, false},
+		"LabelIDIsAPath":       {`"lbl_1"`, `"../x"`, carrierhttp.CodeMalformed, false},
 		"OtherReference":       {`"REF1"`, `"REF2"`, codeWrongReference, true},
 		"ReferenceOtherCase":   {`"REF1"`, `"ref1"`, codeWrongReference, true},
-		"NoReference":          {`"REF1"`, `""`, codeMalformed, false},
+		"NoReference":          {`"REF1"`, `""`, carrierhttp.CodeMalformed, false},
 		"NoTracking":           {`"SIM1"`, `""`, codeNoTracking, true},
-		"TrackingWithNUL":      {`"SIM1"`, `"S\u0000"`, codeMalformed, false},
-		"TrackingWithSpace":    {`"SIM1"`, `"SIM 1"`, codeMalformed, false},
+		"TrackingWithNUL":      {`"SIM1"`, `"S\u0000"`, carrierhttp.CodeMalformed, false},
+		"TrackingWithSpace":    {`"SIM1"`, `"SIM 1"`, carrierhttp.CodeMalformed, false},
 		"OneCentTooMuch":       {`645`, `646`, carrier.CodeOverPrice, true},
-		"PriceIsAFraction":     {`645`, `645.5`, codeMalformed, false},
-		"PriceHasAPoint":       {`645`, `6.45`, codeMalformed, false},
-		"PriceIsText":          {`645`, `"645"`, codeMalformed, false},
-		"PriceIsNegative":      {`645`, `-1`, codeMalformed, false},
-		"PriceOverflows":       {`645`, `9223372036854775808`, codeMalformed, false},
-		"NoPrice":              {`"cost_cents": 645,`, ``, codeMalformed, false},
+		"PriceIsAFraction":     {`645`, `645.5`, carrierhttp.CodeMalformed, false},
+		"PriceHasAPoint":       {`645`, `6.45`, carrierhttp.CodeMalformed, false},
+		"PriceIsText":          {`645`, `"645"`, carrierhttp.CodeMalformed, false},
+		"PriceIsNegative":      {`645`, `-1`, carrierhttp.CodeMalformed, false},
+		"PriceOverflows":       {`645`, `9223372036854775808`, carrierhttp.CodeMalformed, false},
+		"NoPrice":              {`"cost_cents": 645,`, ``, carrierhttp.CodeMalformed, false},
 		"FreeOfCharge":         {`645`, `0`, "", true},
 		"OtherCurrency":        {`USD`, `EUR`, codeWrongCurrency, true},
-		"CurrencyInLowerCase":  {`USD`, `usd`, codeMalformed, false},
+		"CurrencyInLowerCase":  {`USD`, `usd`, carrierhttp.CodeMalformed, false},
 		"OtherService":         {`ground`, `express`, codeWrongService, true},
-		"NoWeight":             {`1450`, `0`, codeMalformed, false},
-		"DuplicateName":        {`"tracking_no"`, `"label_id": "lbl_2", "tracking_no"`, codeMalformed, false},
+		"NoWeight":             {`1450`, `0`, carrierhttp.CodeMalformed, false},
+		"DuplicateName":        {`"tracking_no"`, `"label_id": "lbl_2", "tracking_no"`, carrierhttp.CodeMalformed, false},
 		"MemberInOtherCase":    {`"tracking_no"`, `"TRACKING_NO"`, codeNoTracking, true},
-		"InvalidUTF8":          {`SIM1`, "SIM\xff", codeMalformed, false},
+		"InvalidUTF8":          {`SIM1`, "SIM\xff", carrierhttp.CodeMalformed, false},
 		"NoDocument":           {`, "document": {"format": "pdf", "base64": "JVBERi0="}`, ``, "", true},
 		"DocumentIsNotBase64":  {`JVBERi0=`, `%`, "", true},
 		"DocumentIsNoDocument": {`{"format": "pdf", "base64": "JVBERi0="}`, `7`, "", true},
@@ -104,7 +105,7 @@ func TestReadDocument(t *testing.T) {
 func TestReadLabels(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		answer answer
+		answer carrierhttp.Answer
 		want   int // -1 for an error
 	}{
 		"None":           {jsonAnswer(200, `{"labels": []}`), 0},
@@ -114,8 +115,8 @@ func TestReadLabels(t *testing.T) {
 		"NotFound":       {jsonAnswer(404, `{"labels": []}`), -1},
 		"Incomplete":     {jsonAnswer(200, `{"labels": [`+goodLabel+`,{}]}`), -1},
 		"OtherReference": {jsonAnswer(200, `{"labels": [`+strings.Replace(goodLabel, "REF1", "REF2", 1)+`]}`), -1},
-		"HalfSent":       {answer{status: 200, header: jsonAnswer(0, "").header, body: []byte(`{"labels": []}`)}, -1},
-		"Page":           {answer{status: 200, header: nil, body: []byte(`{"labels": []}`), whole: true}, -1},
+		"HalfSent":       {carrierhttp.Answer{Status: 200, Header: jsonAnswer(0, "").Header, Body: []byte(`{"labels": []}`)}, -1},
+		"Page":           {carrierhttp.Answer{Status: 200, Header: nil, Body: []byte(`{"labels": []}`), Whole: true}, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -28,7 +28,7 @@ func TestWhatPassesCheckIsTaken(t *testing.T) {
 		p := carrier.Purchase{CarrierKey: "k" + strconv.Itoa(n), Reference: "TAKEN" + strconv.Itoa(n), Shipment: s}
 		r := b.Carrier.Buy(t.Context(), p)
 		require.Equal(rt, carrier.Bought, r.Outcome, "%s: %s", r.Code, r.Message)
-		found, err := b.Carrier.Find(t.Context(), p.Reference)
+		found, err := b.Carrier.Find(t.Context(), carrier.Query{Reference: p.Reference})
 		require.NoError(rt, err)
 		require.Len(rt, found, 1)
 		require.Empty(rt, cmp.Diff(s.ShipTo, *found[0].ShipTo))

@@ -2,10 +2,10 @@ package sim
 
 import (
 	"context"
-	"encoding/json/v2"
 	"net/http"
 
 	"waybill/carrier"
+	"waybill/internal/carrierhttp"
 )
 
 const (
@@ -26,27 +26,26 @@ func (a *Adapter) Void(ctx context.Context, carrierLabelID string) carrier.VoidR
 	}
 	req, err := a.newRequest(ctx, http.MethodPost, "labels", carrierLabelID, "void")
 	if err != nil {
-		return carrier.VoidResult{State: carrier.VoidUnknown, Code: codeNotSent, Message: "the request could not be prepared"}
+		return carrier.VoidResult{State: carrier.VoidUnknown, Code: carrierhttp.CodeNotSent, Message: "the request could not be prepared"}
 	}
-	resp, err := a.client.Do(req)
+	answer, err := a.client.Do(req)
 	if err != nil {
 		return carrier.VoidResult{
 			State:   carrier.VoidUnknown,
-			Code:    codeNoAnswer,
-			Message: carrier.Sanitise(describe(ctx, err)),
+			Code:    carrierhttp.CodeNoAnswer,
+			Message: carrier.Sanitise(err.Error()),
 		}
 	}
-	defer resp.Body.Close()
-	return judgeVoid(readAnswer(resp))
+	return judgeVoid(answer)
 }
 
-func judgeVoid(a answer) carrier.VoidResult {
+func judgeVoid(a carrierhttp.Answer) carrier.VoidResult {
 	var v struct {
 		Status  string `json:"status"`
 		Code    string `json:"code"`
 		Message string `json:"message"`
 	}
-	readable := a.whole && a.isJSON() && json.Unmarshal(a.body, &v) == nil
+	readable := a.Decode(&v)
 	result := carrier.VoidResult{
 		State:   carrier.VoidUnknown,
 		Code:    carrier.Sanitise(v.Code),
@@ -54,12 +53,12 @@ func judgeVoid(a answer) carrier.VoidResult {
 	}
 	switch {
 	case !readable:
-		return carrier.VoidResult{State: carrier.VoidUnknown, Code: codeMalformed, Message: "the carrier's answer is not readable"}
-	case a.status == http.StatusOK && v.Status == statusVoided,
-		a.status == http.StatusOK && v.Status == statusRefused && v.Code == codeAlreadyVoided:
+		return carrier.VoidResult{State: carrier.VoidUnknown, Code: carrierhttp.CodeMalformed, Message: "the carrier's answer is not readable"}
+	case a.Status == http.StatusOK && v.Status == statusVoided,
+		a.Status == http.StatusOK && v.Status == statusRefused && v.Code == codeAlreadyVoided:
 		result.State = carrier.Voided
-	case a.status == http.StatusOK && v.Status == statusRefused,
-		a.status == http.StatusNotFound && v.Code != "":
+	case a.Status == http.StatusOK && v.Status == statusRefused,
+		a.Status == http.StatusNotFound && v.Code != "":
 		result.State = carrier.VoidRefused
 	}
 	return result

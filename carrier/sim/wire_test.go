@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"io"
 	"strings"
 	"testing"
 
@@ -42,20 +41,4 @@ func TestWireKey(t *testing.T) {
 	require.True(t, strings.HasPrefix(wireKey(longest+"k"), "carrier::sha256:"))
 	require.Len(t, wireKey(longest+"k"), len("carrier::sha256:")+64)
 	require.NotEqual(t, wireKey(longest+"k"), wireKey(longest+"l"))
-}
-
-func TestSealedBody(t *testing.T) {
-	t.Parallel()
-	unread := newSealedBody([]byte("order"))
-	require.True(t, unread.Seal())
-	_, err := unread.Read(make([]byte, 8))
-	require.ErrorIs(t, err, errSealed, "a late writer gets nothing")
-	require.True(t, unread.Seal())
-
-	begun := newSealedBody([]byte("order"))
-	_, err = begun.Read(make([]byte, 1))
-	require.NoError(t, err)
-	require.False(t, begun.Seal())
-	_, err = io.ReadAll(begun)
-	require.ErrorIs(t, err, errSealed, "the rest of an order given up does not leave")
 }

@@ -1,5 +1,6 @@
-// Command worker buys the labels: it works River's purchase jobs, sweeps expired keys and rings for
-// intents whose job was lost. Run as many as you like.
+// Command worker buys the labels: it works River's purchase jobs, fetches documents that come later,
+// sweeps expired keys and rings for intents whose job was lost. Run as many as you like. It also tries
+// the carriers' credentials.
 package main
 
 import (
@@ -25,5 +26,13 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	p := &command.Process{Ctx: ctx, Getenv: getenv, Stdout: stdout, Stderr: stderr, Now: time.Now}
 	return command.Run(p, "worker",
 		"Waybill's worker calls the carriers, exactly once for each intent. It runs until SIGTERM or "+
-			"SIGINT, finishes the calls it has begun, and exits.", &settings{}, args)
+			"SIGINT, finishes the calls it has begun, and exits. Its settings: worker work --help.", &commands{}, args)
+}
+
+// commands is the command line: without a command it works.
+type commands struct {
+	Work     settings `cmd:"" default:"withargs" help:"Buy labels until SIGTERM or SIGINT (what worker does if told nothing else)."`
+	Carriers struct {
+		Check checkCarriers `cmd:"" help:"Try the credentials of every carrier, and buy nothing. Ends with 1 if one fails."`
+	} `cmd:"" help:"The carriers of carriers.yaml."`
 }

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,7 +19,8 @@ import (
 // riverSettings are what River is told about our attempts.
 type riverSettings struct {
 	config     river.Config
-	maxWorkers int
+	maxWorkers int // for each carrier
+	carriers   []string
 }
 
 // settingsForRiver derives River's clocks from the longest lease: River's own time-outs and rescue are
@@ -26,6 +30,7 @@ func (w *worker) settingsForRiver() riverSettings {
 	longest := w.longestLease
 	return riverSettings{
 		maxWorkers: w.settings.MaxWorkers,
+		carriers:   slices.Sorted(maps.Keys(w.accounts)),
 		config: river.Config{
 			Logger:               outbox.RiverLogger(w.logger),
 			JobTimeout:           longest,
@@ -51,12 +56,17 @@ func (w *worker) settingsForRiver() riverSettings {
 const (
 	fetchCooldown = 20 * time.Millisecond
 	fetchPoll     = 25 * time.Millisecond
+
+	// sharedPoll is how often jobs are looked for that an older build has inserted.
+	sharedPoll = time.Second
 )
 
-func newRiver(pool *pgxpool.Pool, buyer *outbox.Buyer, s riverSettings) (*river.Client[pgx.Tx], error) {
+func newRiver(
+	pool *pgxpool.Pool, buyer *outbox.Buyer, fetcher *outbox.Fetcher, s riverSettings,
+) (*river.Client[pgx.Tx], error) {
 	workers := river.NewWorkers()
-	if err := river.AddWorkerSafely(workers, buyer); err != nil {
-		return nil, fmt.Errorf("registering the buyer: %w", err)
+	if err := errors.Join(river.AddWorkerSafely(workers, buyer), river.AddWorkerSafely(workers, fetcher)); err != nil {
+		return nil, fmt.Errorf("registering the workers: %w", err)
 	}
 	// A new name for every process: a restart must not be taken for the process that died. Short,
 	// because it is written with every fetched job.
@@ -67,14 +77,27 @@ func newRiver(pool *pgxpool.Pool, buyer *outbox.Buyer, s riverSettings) (*river.
 	cfg := s.config
 	cfg.ID = "worker-" + id.String()[:8]
 	cfg.Workers = workers
-	cfg.Queues = map[string]river.QueueConfig{outbox.Queue: {
-		MaxWorkers:        s.maxWorkers,
-		FetchCooldown:     fetchCooldown,
-		FetchPollInterval: fetchPoll,
-	}}
+	cfg.Queues = s.queues()
 	client, err := river.NewClient(riverpgxv5.New(pool), &cfg)
 	if err != nil {
 		return nil, fmt.Errorf("making the River client: %w", err)
 	}
 	return client, nil
+}
+
+// queues are one for each carrier: a carrier that hangs fills its own workers, and no other's.
+func (s riverSettings) queues() map[string]river.QueueConfig {
+	queues := map[string]river.QueueConfig{outbox.SharedQueue: {
+		MaxWorkers:        s.maxWorkers,
+		FetchCooldown:     sharedPoll,
+		FetchPollInterval: sharedPoll,
+	}}
+	for _, name := range s.carriers {
+		queues[outbox.Queue(name)] = river.QueueConfig{
+			MaxWorkers:        s.maxWorkers,
+			FetchCooldown:     fetchCooldown,
+			FetchPollInterval: fetchPoll,
+		}
+	}
+	return queues
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -38,6 +36,7 @@ type worker struct {
 	ready           *service.Readiness
 	outbox          *outbox.Outbox
 	accounts        map[string]outbox.Account
+	gates           map[string]*gate
 	longestLease    time.Duration
 	river           *river.Client[pgx.Tx]
 }
@@ -90,7 +89,7 @@ func (w *worker) open(ctx context.Context, carriers *catalog.Catalog) (err error
 	if err != nil {
 		return err
 	}
-	w.river, err = newRiver(w.riverPool, buyer, w.settingsForRiver())
+	w.river, err = newRiver(w.riverPool, buyer, w.outbox.NewFetcher(w.accounts), w.settingsForRiver())
 	return err
 }
 
@@ -102,16 +101,14 @@ func (w *worker) addAccounts(carriers *catalog.Catalog) map[string]time.Duration
 	}, []string{"carrier"})
 	w.registry.MustRegister(open)
 	w.accounts = make(map[string]outbox.Account)
+	w.gates = make(map[string]*gate)
 	leases := make(map[string]time.Duration)
 	w.longestLease = w.settings.Lease
 	for _, name := range carriers.Names() {
 		c, _ := carriers.Carrier(name)
 		own := carriers.Settings(name)
-		account := outbox.Account{
-			Carrier: c,
-			Timeout: w.settings.CarrierTimeout,
-			Gate:    newGate(name, own.RatePerSecond, open.WithLabelValues(name), w.now),
-		}
+		w.gates[name] = newGate(name, own.RatePerSecond, open.WithLabelValues(name), w.now)
+		account := outbox.Account{Carrier: c, Timeout: w.settings.CarrierTimeout, Gate: w.gates[name]}
 		if own.Timeout > 0 {
 			account.Timeout = own.Timeout
 		}
@@ -177,29 +174,4 @@ func (w *worker) close(alive context.Context) (err error) {
 		}
 	}
 	return err
-}
-
-// health answers /healthz (alive) and /readyz (can work).
-func (w *worker) health() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) {
-		answer(rw, http.StatusOK, "alive")
-	})
-	mux.HandleFunc("GET /readyz", func(rw http.ResponseWriter, r *http.Request) {
-		switch {
-		case w.ready.Stopping():
-			answer(rw, http.StatusServiceUnavailable, "stopping")
-		case w.ready.Err(r.Context()) != nil:
-			answer(rw, http.StatusServiceUnavailable, "the database does not answer")
-		default:
-			answer(rw, http.StatusOK, "ready")
-		}
-	})
-	return mux
-}
-
-func answer(w http.ResponseWriter, status int, text string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, `{"status":"`+text+`"}`+"\n") // Nothing to do for a prober who hung up.
 }

@@ -135,7 +135,7 @@ carriers:
 	require.NotNil(t, admin)
 	for path, want := range map[string]string{
 		"/healthz": "alive",
-		"/readyz":  "ready",
+		"/readyz":  `{"status":"ready","breakers":{"sim":"closed"}}`,
 		"/metrics": `waybill_carrier_call_seconds_count{carrier="sim",outcome="bought"} 1`,
 	} {
 		require.Contains(t, get(t, "http://"+admin[1]+path), want)

@@ -40,7 +40,7 @@ var rows = map[string]row{
 		why:  "the vocabulary is a leaf: whoever speaks of carriers imports it, so it imports nobody",
 	},
 	"carrier/sim": {
-		may: []string{"carrier"}, not: database,
+		may: []string{"carrier", "internal/carrierhttp"}, not: database,
 		why: "an adapter knows the vocabulary, and neither database, siblings nor those who call it",
 	},
 	"carrier/sim/simserver": {
@@ -51,8 +51,31 @@ var rows = map[string]row{
 		may: []string{"carrier"}, not: database, tests: true,
 		why: "the conformance suite asks of every adapter the same, so it knows none",
 	},
+	"carrier/easypost": {
+		may: []string{"carrier", "internal/carrierhttp", "internal/units"}, not: database,
+		why: "all we know of one carrier, and nothing of the others",
+	},
+	"carrier/shipengine": {
+		may: []string{"carrier", "internal/carrierhttp", "internal/units"}, not: database,
+		why: "all we know of one carrier, and nothing of the others",
+	},
+	"carrier/easyship": {
+		may: []string{"carrier", "internal/carrierhttp", "internal/units"}, not: database,
+		why: "all we know of one carrier, and nothing of the others",
+	},
+	"carrier/usps": {
+		may: []string{"carrier", "internal/carrierhttp", "internal/units"}, not: database,
+		why: "all we know of one carrier, and nothing of the others",
+	},
+	"carrier/fedex": {
+		may: []string{"carrier", "internal/carrierhttp", "internal/units"}, not: database,
+		why: "all we know of one carrier, and nothing of the others",
+	},
 	"carrier/catalog": {
-		may: []string{"carrier", "carrier/sim"}, not: database,
+		may: []string{
+			"carrier", "carrier/sim", "carrier/easypost", "carrier/shipengine", "carrier/easyship", "carrier/usps", "carrier/fedex",
+		},
+		not: database,
 		why: "the catalogue builds the adapters from their configuration: it alone knows them by name",
 	},
 
@@ -60,6 +83,11 @@ var rows = map[string]row{
 		may: []string{"carrier"}, not: database,
 		why: "the error document is shared by who answers and who saves answers; it reports carrier.FieldError",
 	},
+	"internal/carrierhttp": {
+		may: []string{"carrier"}, not: database,
+		why: "what adapters share knows requests and answers, and no carrier",
+	},
+	"internal/units":        {leaf: true, why: "weights and lengths mean the same to every carrier"},
 	"internal/fault":        {leaf: true, why: "a place to break at knows nothing of what is broken there"},
 	"internal/durable":      {why: "what a commit proves does not depend on what is in it"},
 	"internal/fault/points": {leaf: true, why: "it reads the code and runs none of it"},
