@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -168,4 +169,15 @@ func TestVersion(t *testing.T) {
 	var stdout bytes.Buffer
 	require.Equal(t, command.OK, run(t.Context(), []string{"--version"}, environ(), &stdout, io.Discard))
 	require.Equal(t, command.Version+"\n", stdout.String())
+}
+
+// TestRunStopsBesideASilentConnection: a client's spare connection is nobody's call under way.
+func TestRunStopsBesideASilentConnection(t *testing.T) {
+	t.Parallel()
+	url, stop := start(t, []string{"--addr=127.0.0.1:0"}, environ("CARRIERSIM_LEDGER", filepath.Join(t.TempDir(), "ledger.jsonl")))
+	silent, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = silent.Close() })
+	request(t, "GET", url+"/_sim/faults", "") // The server has taken the connection before this one.
+	require.Equal(t, command.OK, stop())
 }

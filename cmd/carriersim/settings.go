@@ -26,7 +26,7 @@ type settings struct {
 	Carrier       string        `env:"CARRIERSIM_CARRIER" default:"sim" help:"The carrier's name on its invoices."`
 	Account       string        `env:"CARRIERSIM_ACCOUNT" default:"SIM-1" help:"The account on invoices."`
 	Currency      string        `env:"CARRIERSIM_CURRENCY" default:"USD" help:"The currency of all prices."`
-	Secret        string        `env:"CARRIERSIM_SECRET" help:"Bearer token that callers must show; none if empty. Better given by the environment than by flag, which others can see."`
+	Secret        string        `env:"CARRIERSIM_SECRET" help:"What callers must show: the bearer token, the API key or the client secret, as the carrier has it; none if empty. Better given by the environment than by flag, which others can see."`
 }
 
 // rule is a fault as it is written on the command line.

@@ -79,31 +79,38 @@ type voidAnswer struct {
 func (s *Server) void(w http.ResponseWriter, r *http.Request) {
 	s.pause(s.faults.latency())
 	id := r.PathValue("id")
-	answer, err, _ := s.flights.Do("void "+id, func() (any, error) { return s.voidOnce(id) })
+	answer, err := s.giveBack(id)
 	switch {
 	case err != nil:
-		s.cfg.Logger.Error("void is not in the ledger", zap.Error(err))
 		refuse(w, http.StatusInternalServerError, "internal", "The ledger could not be written.")
-	case answer == nil:
+	case answer.Status == "":
 		refuse(w, http.StatusNotFound, "not_found", "There is no such label.")
 	default:
 		reply(w, http.StatusOK, answer)
 	}
 }
 
-// voidOnce returns nil for a label that does not exist.
-func (s *Server) voidOnce(id string) (any, error) {
+// giveBack voids a label. The answer is empty for one that does not exist.
+func (s *Server) giveBack(id string) (voidAnswer, error) {
+	answer, err, _ := s.flights.Do("void "+id, func() (any, error) { return s.voidOnce(id) })
+	if err != nil {
+		s.cfg.Logger.Error("void is not in the ledger", zap.Error(err))
+	}
+	return answer.(voidAnswer), err
+}
+
+func (s *Server) voidOnce(id string) (voidAnswer, error) {
 	charge, voided, ok := s.ledger.chargeByLabel(id)
 	switch {
 	case !ok:
-		return nil, nil
+		return voidAnswer{}, nil
 	case voided:
 		return voidAnswer{Status: "refused", Code: "already_voided"}, nil
 	}
 	entry := charge.Entry
 	entry.Kind, entry.At = Void, s.cfg.Now().UTC()
 	if _, err := s.ledger.append(record{Entry: entry}, nil); err != nil {
-		return nil, err
+		return voidAnswer{}, err
 	}
 	return voidAnswer{Status: "voided"}, nil
 }

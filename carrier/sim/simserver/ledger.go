@@ -2,6 +2,7 @@ package simserver
 
 import (
 	"bytes"
+	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"errors"
 	"fmt"
@@ -47,6 +48,13 @@ type record struct {
 	// Order and Digest (of the order's bytes) are set for charges only.
 	Order  *order `json:"order,omitzero"`
 	Digest string `json:"digest,omitzero"`
+
+	// RemoteID is what the charge is for, of a two-step carrier.
+	RemoteID string `json:"remote_id,omitzero"`
+
+	// Dialect is the carrier whose format the order came in, and Told what that must still know.
+	Dialect string         `json:"dialect,omitzero"`
+	Told    jsontext.Value `json:"told,omitzero"`
 }
 
 // ledger is an append-only file of JSON lines and its indexes. Appends that come together share
@@ -67,6 +75,7 @@ type ledger struct {
 	byLabel     map[string]int
 	byKey       map[string]int
 	byReference map[string][]int
+	byRemoteID  map[string][]int
 	voids       map[string]bool
 }
 
@@ -98,6 +107,7 @@ func openLedger(path string, log *zap.Logger) (*ledger, error) {
 		byLabel:     map[string]int{},
 		byKey:       map[string]int{},
 		byReference: map[string][]int{},
+		byRemoteID:  map[string][]int{},
 		voids:       map[string]bool{},
 	}
 	if err := l.readBack(log); err != nil {
@@ -214,6 +224,9 @@ func (l *ledger) index(r record) {
 	}
 	l.byLabel[r.LabelID] = at
 	l.byReference[r.Reference] = append(l.byReference[r.Reference], at)
+	if r.RemoteID != "" {
+		l.byRemoteID[r.RemoteID] = append(l.byRemoteID[r.RemoteID], at)
+	}
 	if r.CarrierKey != "" {
 		l.byKey[r.CarrierKey] = at
 	}
@@ -262,9 +275,31 @@ func (l *ledger) chargeByLabel(id string) (r record, voided, ok bool) {
 
 // chargesByReference returns the charges and which of them are void, oldest first.
 func (l *ledger) chargesByReference(reference string) (charges []record, voided []bool) {
+	return l.charges(l.byReference, reference)
+}
+
+// chargesByRemoteID does the same for what a two-step carrier made.
+func (l *ledger) chargesByRemoteID(id string) (charges []record, voided []bool) {
+	return l.charges(l.byRemoteID, id)
+}
+
+// everyCharge returns the charges of one dialect and which of them are void, oldest first.
+func (l *ledger) everyCharge(dialect string) (charges []record, voided []bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, at := range l.byReference[reference] {
+	for _, r := range l.records {
+		if r.Kind == Charge && r.Dialect == dialect {
+			charges = append(charges, r)
+			voided = append(voided, l.voids[r.LabelID])
+		}
+	}
+	return charges, voided
+}
+
+func (l *ledger) charges(index map[string][]int, name string) (charges []record, voided []bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, at := range index[name] {
 		charges = append(charges, l.records[at])
 		voided = append(voided, l.voids[l.records[at].LabelID])
 	}

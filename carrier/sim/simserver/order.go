@@ -1,6 +1,7 @@
 package simserver
 
 import (
+	"cmp"
 	"encoding/json/v2"
 	"errors"
 	"regexp"
@@ -97,11 +98,50 @@ var tariffs = map[string]tariff{
 	"overnight": {2900, 150},
 }
 
+// speeds are the services of the carriers, by what they are called there, and what they cost like.
+var speeds = map[string]string{
+	// EasyPost
+	"GroundAdvantage": "ground",
+	"Priority":        "express",
+	"Express":         "overnight",
+	"Ground":          "ground",
+	"NextDayAir":      "overnight",
+
+	// USPS
+	"USPS_GROUND_ADVANTAGE": "ground",
+	"PRIORITY_MAIL":         "express",
+	"PRIORITY_MAIL_EXPRESS": "overnight",
+
+	// ShipEngine
+	"usps_ground_advantage":      "ground",
+	"usps_priority_mail":         "express",
+	"usps_priority_mail_express": "overnight",
+	"ups_ground":                 "ground",
+	"ups_next_day_air":           "overnight",
+	"fedex_ground":               "ground",
+
+	// Easyship: any other courier costs like the first.
+	"01563646-58c1-4607-8fe0-cae3e33c0001": "ground",
+	"01563646-58c1-4607-8fe0-cae3e33c0002": "express",
+	"01563646-58c1-4607-8fe0-cae3e33c0003": "overnight",
+
+	// FedEx
+	"FEDEX_GROUND":         "ground",
+	"GROUND_HOME_DELIVERY": "ground",
+	"FEDEX_2_DAY":          "express",
+	"FEDEX_EXPRESS_SAVER":  "express",
+	"STANDARD_OVERNIGHT":   "overnight",
+	"PRIORITY_OVERNIGHT":   "overnight",
+}
+
 // surchargeCents is what the fault over_price adds: more than anybody's limit.
 const surchargeCents = 1_000_000
 
 func (o order) price() int64 {
-	t := tariffs[o.Service]
+	t, known := tariffs[cmp.Or(speeds[o.Service], o.Service)]
+	if !known {
+		t = tariffs["ground"] // a courier of those that have no names, but ids
+	}
 	kilograms := (o.WeightG + 999) / 1000
 	return t.baseCents + (kilograms-1)*t.perKgCents
 }

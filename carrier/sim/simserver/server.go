@@ -1,9 +1,10 @@
-// Package simserver is a carrier in a box: it speaks the reference protocol, charges for labels,
-// and keeps an append-only ledger of what it charged. The ledger is the witness that tests and
-// reconciliation believe; faults make it fail in every way a real carrier does.
+// Package simserver is a carrier in a box: it speaks the reference protocol and the formats of five
+// real carriers, charges for labels, and keeps an append-only ledger of what it charged. The ledger
+// is the witness that tests and reconciliation believe; faults make it fail in every way a real
+// carrier does.
 //
-// It is written from the protocol and shares no type with the adapter, so that a mistake in one
-// shows against the other. A charge is on disk before it is answered. An order that was read is
+// It is written from what the carriers publish and shares no type with an adapter, so that a mistake
+// in one shows against the other. A charge is on disk before it is answered. An order that was read is
 // carried out even if whoever sent it has gone: that is what carriers do.
 package simserver
 
@@ -33,7 +34,8 @@ type Config struct {
 	Account  string
 	Currency string
 
-	// Secret is the bearer token every call of the protocol must show; empty for none.
+	// Secret is what every call must show: the bearer token of the reference protocol, the API key or
+	// the client secret of the other dialects; empty for none.
 	Secret string
 
 	// Faults hold until PUT /_sim/faults says otherwise. An empty mode means keyed.
@@ -58,9 +60,21 @@ type Config struct {
 type Server struct {
 	cfg     Config
 	ledger  *ledger
+	shelf   *shelf
 	faults  *switchboard
 	mux     *http.ServeMux
 	flights singleflight.Group
+
+	// What is being sold, of what can be sold once.
+	claims  sync.Mutex
+	claimed map[string]bool
+
+	// What the dialects keep in memory only.
+	tokens     tokens
+	easypost   easypost
+	usps       usps
+	shipengine shipengine
+	easyship   easyship
 
 	// draining is closed by Drain; late counts the charges that are still to come.
 	draining chan struct{}
@@ -85,18 +99,32 @@ func Open(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	kept, things, err := openShelf(cfg.LedgerPath+".prepared", cfg.Logger.Named("shelf"))
+	if err != nil {
+		return nil, errors.Join(err, l.close())
+	}
 	//nolint:gosec // G404: faults are drawn from a seed, so that a run can be repeated.
 	chance := rand.New(rand.NewPCG(cfg.Seed, 0))
 	s := &Server{
 		cfg:      cfg,
 		ledger:   l,
+		shelf:    kept,
 		faults:   newSwitchboard(cfg.Faults, chance),
 		mux:      http.NewServeMux(),
 		draining: make(chan struct{}),
+		claimed:  map[string]bool{},
 	}
 	s.mux.HandleFunc("POST /labels", s.authenticated(s.buy))
 	s.mux.HandleFunc("GET /labels", s.authenticated(s.find))
 	s.mux.HandleFunc("POST /labels/{id}/void", s.authenticated(s.void))
+	s.tokens.until = map[string]time.Time{}
+	s.routeEasyPost()
+	s.routeUSPS()
+	s.routeFedEx()
+	s.routeShipEngine()
+	s.routeEasyship()
+	restore(things, "easypost", s.easypostRemember)
+	restore(things, "shipengine", s.shipengineRemember)
 	s.mux.HandleFunc("GET /_sim/faults", s.showFaults)
 	s.mux.HandleFunc("PUT /_sim/faults", s.putFaults)
 	s.mux.HandleFunc("DELETE /_sim/faults", s.clearFaults)
@@ -123,7 +151,7 @@ func (s *Server) Drain() { s.drain.Do(func() { close(s.draining) }) }
 func (s *Server) Close() error {
 	s.Drain()
 	s.late.Wait()
-	return s.ledger.close()
+	return errors.Join(s.ledger.close(), s.shelf.close())
 }
 
 // pause waits unless the server is draining.
@@ -167,7 +195,7 @@ func reply(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	// The client may have gone; what it was told is in the ledger all the same.
-	_, _ = w.Write(body)
+	_, _ = w.Write(body) //nolint:gosec // G705: it is JSON, and says so.
 }
 
 // encode writes this package's own types, which always can be.

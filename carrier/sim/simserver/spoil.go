@@ -1,6 +1,7 @@
 package simserver
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"strconv"
@@ -16,12 +17,12 @@ const retryAfterSeconds = 1
 func (s *Server) spoilBefore(w http.ResponseWriter, r *http.Request, p purchase) bool {
 	switch p.fault {
 	case Refuse:
-		refuse(w, http.StatusUnprocessableEntity, "address_undeliverable", "No delivery to this address.")
+		p.dialect.refuse(w, undeliverable)
 	case RateLimited:
 		w.Header().Set("Retry-After", strconv.Itoa(retryAfterSeconds))
-		refuse(w, http.StatusTooManyRequests, "rate_limited", "Too many requests.")
+		p.dialect.refuse(w, tooMany)
 	case ErrorBeforeCharge:
-		refuse(w, http.StatusInternalServerError, "internal", "Something went wrong.")
+		p.dialect.refuse(w, broken)
 	case ResetBeforeCharge:
 		reset(w)
 	case HangBeforeCharge:
@@ -29,7 +30,7 @@ func (s *Server) spoilBefore(w http.ResponseWriter, r *http.Request, p purchase)
 	case ChargeLate:
 		delay := milliseconds(s.faults.show().LateMS)
 		s.late.Go(func() { s.chargeLate(p, delay) })
-		refuse(w, http.StatusGatewayTimeout, "timeout", "The carrier's system did not answer in time.")
+		p.dialect.refuse(w, timedOut)
 	default:
 		return false
 	}
@@ -38,43 +39,44 @@ func (s *Server) spoilBefore(w http.ResponseWriter, r *http.Request, p purchase)
 
 func (s *Server) chargeLate(p purchase, delay time.Duration) {
 	s.pause(delay)
-	if _, err := s.charge(p); err != nil {
+	// What was sold meanwhile is not sold again.
+	if _, err := s.charge(p); err != nil && !errors.Is(err, errSold) {
 		s.cfg.Logger.Error("late charge is not in the ledger", zap.Error(err))
 	}
 }
 
 // deliver answers with the label, or with what the fault leaves of it. The charge is on disk.
-func (s *Server) deliver(w http.ResponseWriter, r *http.Request, charge record, fault Fault) {
-	answer := newLabel(charge)
-	switch fault {
+func (s *Server) deliver(w http.ResponseWriter, r *http.Request, charge record, p purchase) {
+	whole := func() []byte { return encode(p.dialect.label(r, charge)) }
+	switch p.fault {
 	case ErrorAfterCharge:
-		refuse(w, http.StatusInternalServerError, "internal", "Something went wrong.")
+		p.dialect.refuse(w, broken)
 		return
 	case ResetAfterCharge:
 		reset(w)
 	case HangAfterCharge:
 		s.hang(r)
 	case Malformed:
-		body := encode(answer)
-		writeRaw(w, len(body)-1, body[:len(body)-1]) // without the closing brace
+		body := whole()
+		writeRaw(w, p.dialect.status, len(body)-1, body[:len(body)-1]) // without the closing brace
 		return
 	case Truncated:
-		body := encode(answer)
-		writeRaw(w, len(body), body[:len(body)/2])
+		body := whole()
+		writeRaw(w, p.dialect.status, len(body), body[:len(body)/2])
 		panic(http.ErrAbortHandler)
 	case WrongReference:
-		answer.Reference = "X" + answer.Reference[1:] + "X"
+		charge.Reference = "X" + charge.Reference[min(1, len(charge.Reference)):] + "X"
 	case NoTracking:
-		answer.TrackingNo = ""
+		charge.TrackingNo = ""
 	default: // no fault, or one that has done its work before
 	}
-	reply(w, http.StatusCreated, answer)
+	reply(w, p.dialect.status, p.dialect.label(r, charge))
 }
 
-func writeRaw(w http.ResponseWriter, announced int, body []byte) {
+func writeRaw(w http.ResponseWriter, status, announced int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(announced))
-	w.WriteHeader(http.StatusCreated)
+	w.WriteHeader(status)
 	_, _ = w.Write(body)
 	_ = http.NewResponseController(w).Flush() // so that the half arrives
 }
