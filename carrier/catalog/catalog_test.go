@@ -104,7 +104,7 @@ func TestLoadRefuses(t *testing.T) {
 		"NotADuration":     {and("timeout: 20"), "uration"},
 		"TwiceTheSame":     {good + strings.TrimPrefix(good, "\ncarriers:\n"), "name: used twice"},
 		"BadName":          {with("name: sim", "name: Sim One"), "name: must be"},
-		"UnknownKind":      {with("kind: sim", "kind: pigeon"), "kind: must be one of sim"},
+		"UnknownKind":      {with("kind: sim", "kind: pigeon"), "kind: must be one of "},
 		"NoURL":            {with("base_url: http://127.0.0.1:8090", "base_url: ''"), "base URL"},
 		"NoAccount":        {with("account: SIM-1", "account: ''"), "account is empty"},
 		"BadCurrency":      {with("currency: USD", "currency: dollars"), "currency"},

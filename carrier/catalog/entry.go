@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"waybill/carrier"
-	"waybill/carrier/sim"
 )
 
 // entry is one carrier in the file.
@@ -36,28 +35,17 @@ type entry struct {
 	SecretFile string `yaml:"secret_file"`
 	SecretEnv  string `yaml:"secret_env"`
 
+	// Options are what only this kind of carrier needs.
+	Options map[string]any `yaml:"options"`
+
 	// Secret is here to be refused with advice.
 	Secret any `yaml:"secret"`
 }
 
-// adapters are the kinds of carriers. A constructor gets a checked entry and its secret.
-var adapters = map[string]func(e entry, secret string) (carrier.Carrier, error){
-	"sim": func(e entry, secret string) (carrier.Carrier, error) {
-		capabilities := e.capabilities()
-		capabilities.Void = true
-		return sim.New(sim.Config{
-			Name:         e.Name,
-			BaseURL:      e.BaseURL,
-			Account:      e.Account,
-			Currency:     e.Currency,
-			Capabilities: capabilities,
-			Secret:       secret,
-		})
-	},
-}
+// namePattern keeps names fit for requests, metrics, queues and file names.
+var namePattern = regexp.MustCompile(`^[a-z0-9]+([_-][a-z0-9]+)*$`)
 
-// namePattern keeps names fit for requests, metrics and file names.
-var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
+const maxName = 32
 
 func (e entry) build(src source) (listed, error) {
 	newAdapter, ok := adapters[e.Kind]
@@ -80,8 +68,8 @@ func (e entry) build(src source) (listed, error) {
 
 func (e entry) check() error {
 	var mistakes []error
-	if !namePattern.MatchString(e.Name) {
-		mistakes = append(mistakes, errors.New("name: must be 1 to 32 of a-z, 0-9, _ and -"))
+	if !namePattern.MatchString(e.Name) || len(e.Name) > maxName {
+		mistakes = append(mistakes, errors.New("name: must be 1 to 32 of a-z and 0-9, with single _ or - between them"))
 	}
 	for _, d := range []struct {
 		name  string

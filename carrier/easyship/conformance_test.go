@@ -1,0 +1,129 @@
+package easyship_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/carrier"
+	"waybill/carrier/carriertest"
+	"waybill/carrier/easyship"
+	"waybill/carrier/sim/simserver"
+)
+
+// classes are what each mode of the carrier lets an adapter be told.
+var classes = map[simserver.Mode]carrier.Capabilities{
+	simserver.Keyed: {
+		Key:    &carrier.Key{Window: 24 * time.Hour, Margin: time.Hour},
+		Lookup: &carrier.Lookup{Processing: time.Minute},
+	},
+	simserver.Lookup: {Lookup: &carrier.Lookup{Processing: time.Minute}},
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	for mode, capabilities := range classes {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			carriertest.Run(t, func(t *testing.T) carriertest.Bench {
+				t.Helper()
+				return newBench(t, mode, capabilities)
+			})
+		})
+	}
+}
+
+const secret = "easyship-token"
+
+func newBench(t *testing.T, mode simserver.Mode, capabilities carrier.Capabilities) carriertest.Bench {
+	t.Helper()
+	hanging := make(chan struct{}, 1)
+	server, err := simserver.Open(simserver.Config{
+		LedgerPath: filepath.Join(t.TempDir(), "ledger.jsonl"),
+		Secret:     secret,
+		Faults:     simserver.Faults{Mode: mode},
+		Now:        time.Now,
+		OnHang:     func() { hanging <- struct{}{} },
+	})
+	require.NoError(t, err)
+	var intercept atomic.Pointer[http.Handler]
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Tokens are fetched on the way to a purchase, and are not one.
+		if r.Method == http.MethodPost && r.URL.Path == "/easyship/2023-01/shipments" {
+			if h := intercept.Swap(nil); h != nil {
+				(*h).ServeHTTP(w, r)
+				return
+			}
+		}
+		server.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		server.Drain()
+		front.Close()
+		require.NoError(t, server.Close())
+	})
+	return carriertest.Bench{
+		Carrier:     newAdapter(t, front.URL, capabilities),
+		Unreachable: newAdapter(t, "http://"+carriertest.Nowhere(t), capabilities),
+		Shipment:    shipment(),
+		Fail: func(f carriertest.Fault) {
+			rule := simserver.Rule{Fault: simserver.Fault(f), Count: 1}
+			require.NoError(t, server.SetFaults(simserver.Faults{Rules: []simserver.Rule{rule}}))
+		},
+		Intercept: func(h http.Handler) { intercept.Store(&h) },
+		Charges:   func(reference string) []carriertest.Charge { return charges(server, reference) },
+		Hanging:   hanging,
+	}
+}
+
+func charges(server *simserver.Server, reference string) []carriertest.Charge {
+	var found []carriertest.Charge
+	for _, e := range server.Entries() {
+		if e.Kind == simserver.Charge && e.Reference == reference {
+			found = append(found, carriertest.Charge{
+				TrackingNo: e.TrackingNo,
+				Cost:       carrier.Money{Cents: e.AmountCents, Currency: e.Currency},
+			})
+		}
+	}
+	return found
+}
+
+func newAdapter(t *testing.T, baseURL string, capabilities carrier.Capabilities) *easyship.Adapter {
+	t.Helper()
+	a, err := easyship.New(easyship.Config{
+		Name:         "easyship",
+		BaseURL:      baseURL + "/easyship/2023-01",
+		Account:      "SIM-1",
+		Currency:     "USD",
+		Capabilities: capabilities,
+		Secret:       secret,
+		Services:     map[string]string{"ground": "c3e97b11-2842-44f1-84d1-afaa6b3f0a7c"},
+	})
+	require.NoError(t, err)
+	t.Cleanup(a.Close)
+	return a
+}
+
+func shipment() carrier.Shipment {
+	return carrier.Shipment{
+		Service:    "ground",
+		WeightG:    1450,
+		Dimensions: &carrier.Dimensions{Length: 300, Width: 200, Height: 120},
+		ShipFrom: carrier.Address{
+			Name: "Dispatch", Company: "Northwind Depot", Street1: "1 Dock Road", City: "Reno",
+			State: "NV", PostalCode: "89501", Country: "US", Phone: "775 555 0100", Email: "dock@example.org",
+		},
+		ShipTo: carrier.Address{
+			Name: "Zoë Müller", Street1: "12 Fable Street", Street2: "Flat 3", City: "Springfield",
+			State: "IL", PostalCode: "62701", Country: "US", Phone: "+1 217 555 0100", Email: "zoe@example.org",
+		},
+		Format:       carrier.PDF,
+		MaxCostCents: new(int64(2500)),
+	}
+}

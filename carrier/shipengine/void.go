@@ -1,0 +1,66 @@
+package shipengine
+
+import (
+	"context"
+	"net/http"
+
+	"waybill/carrier"
+	"waybill/internal/carrierhttp"
+)
+
+// reasonAlreadyVoided is how a second void is refused [documented]: what we wanted is so.
+const reasonAlreadyVoided = "label_already_voided"
+
+// Void implements [carrier.Carrier]. ShipEngine answers 200 to a refusal too.
+func (a *Adapter) Void(ctx context.Context, carrierLabelID string) carrier.VoidResult {
+	if !a.cfg.Capabilities.Void {
+		return carrier.VoidResult{State: carrier.VoidRefused, Code: "not_offered", Message: "this carrier voids no labels"}
+	}
+	if !idPattern.MatchString(carrierLabelID) {
+		return carrier.VoidResult{State: carrier.VoidRefused, Code: "not_a_label_id", Message: "not an id of this carrier"}
+	}
+	req, err := a.newRequest(ctx, http.MethodPut, "labels", carrierLabelID, "void")
+	if err != nil {
+		return voidUnknown(carrierhttp.CodeNotSent, "the request could not be prepared")
+	}
+	answer, err := a.client.Do(req)
+	if err != nil {
+		return voidUnknown(carrierhttp.CodeNoAnswer, err.Error())
+	}
+	return judgeVoid(answer)
+}
+
+func voidUnknown(code, message string) carrier.VoidResult {
+	return carrier.VoidResult{State: carrier.VoidUnknown, Code: code, Message: carrier.Sanitise(message)}
+}
+
+// judgeVoid leaves the carrier's message out: it may quote the shipment, which is not at hand here to
+// take out of it. The reason_code says as much.
+func judgeVoid(answer carrierhttp.Answer) carrier.VoidResult {
+	if answer.Status != http.StatusOK {
+		c := readErrors(answer)
+		result := c.result(carrier.Purchase{}, answer)
+		if answer.Status == http.StatusNotFound && len(c) > 0 {
+			return carrier.VoidResult{State: carrier.VoidRefused, Code: result.Code, Message: "the carrier does not know the label"}
+		}
+		return voidUnknown(result.Code, "the carrier does not say what became of the label")
+	}
+	var v struct {
+		// Approved is a pointer because an answer without it is no refusal.
+		Approved   *bool  `json:"approved"`
+		ReasonCode string `json:"reason_code"`
+	}
+	if !answer.Decode(&v) || v.Approved == nil {
+		return voidUnknown(carrierhttp.CodeMalformed, "the carrier's answer is not readable")
+	}
+	switch {
+	case *v.Approved, v.ReasonCode == reasonAlreadyVoided:
+		return carrier.VoidResult{State: carrier.Voided}
+	case v.ReasonCode == "":
+		return carrier.VoidResult{State: carrier.VoidRefused, Code: "not_approved", Message: "the carrier does not void the label"}
+	default:
+		return carrier.VoidResult{
+			State: carrier.VoidRefused, Code: carrier.Sanitise(v.ReasonCode), Message: "the carrier does not void the label",
+		}
+	}
+}
