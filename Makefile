@@ -52,18 +52,19 @@ crash: bin/dev ## Break every fault point in every way, play all pairs of deaths
 	bin/dev postgres -- go test -tags faultinject ./e2e -run '^TestEveryPointKillsTheProcess$$' -count=1 -v -timeout 20m
 
 # How make chaos goes about it: a seed decides everything, and 0 takes one from the clock; CLASS is
-# keyed, lookup, blind, or empty for all of them at once; DURATION=0 is the short run of make test; RACE= does
-# without the race detector.
+# keyed, lookup, blind, or empty for all of them at once; WORLD=1 has USPS, EasyPost and FedEx as they speak;
+# DURATION=0 is the short run of make test; RACE= does without the race detector.
 SEED ?= 0
 DURATION ?= 3m
 CLASS ?=
+WORLD ?=
 RACE ?= -race
 
 .PHONY: chaos
 chaos: ## Kill, freeze, cut and fill everything at once, for DURATION; SEED= repeats a run, CLASS= picks one
 	@mkdir -p run/chaos
 	go test $(RACE) ./e2e -run '^TestChaos$$' -count=1 -v -timeout 24h -artifacts -outputdir run/chaos \
-		-args -chaos.seed=$(SEED) -chaos.duration=$(DURATION) -chaos.class=$(CLASS)
+		-args -chaos.seed=$(SEED) -chaos.duration=$(DURATION) -chaos.class=$(CLASS) $(if $(WORLD),-chaos.world)
 
 # Only some of them: make mutants MUTANTS="lease|COMMIT". Which of them another test finds as well, which
 # it need not: make mutants BY=TestProperties

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"encoding/json/v2"
 	"fmt"
@@ -88,6 +89,7 @@ type parcel struct {
 // client is one program that orders labels. All it does is decided by its random numbers.
 type client struct {
 	*witness
+	world   *realCarrier
 	number  int
 	random  *rand.Rand
 	apis    []*player
@@ -223,11 +225,25 @@ type call struct {
 	hangUp      time.Duration // the client dies so long after it began; 0: it does not
 }
 
-func (o call) body() string {
-	text := orderOf(o.parcel.n).body
+// referenceCarrier is the one that speaks the reference protocol.
+var referenceCarrier = realCarrier{service: "ground", other: "express"}
+
+// service is what a variant of a body orders.
+func (c *chaos) service(variant string) string {
+	world := cmp.Or(c.world, &referenceCarrier)
+	if variant == "express" {
+		return world.other
+	}
+	return world.service
+}
+
+// body is what is sent to a carrier of the world, or to that of the reference protocol.
+func (o call) body(world *realCarrier) string {
+	world = cmp.Or(world, &referenceCarrier)
+	text := world.order(o.parcel.n).body
 	switch o.variant {
 	case "express":
-		return strings.Replace(text, `"ground"`, `"express"`, 1)
+		return strings.Replace(text, world.service, world.other, 1)
 	case "broken":
 		return strings.Replace(text, `"US"`, `"Utopia"`, 1)
 	default:
@@ -260,7 +276,7 @@ func (c *client) submit(o call) bool {
 	if o.wait > 0 {
 		header = append(header, "Prefer", fmt.Sprintf("wait=%d", o.wait))
 	}
-	a, err := c.do(o.caller, http.MethodPost, "/v1/labels", o.body(), o.hangUp, header...)
+	a, err := c.do(o.caller, http.MethodPost, "/v1/labels", o.body(c.world), o.hangUp, header...)
 	if err != nil {
 		after(history.Answer{Kind: history.Refused})
 		c.mu.Lock()

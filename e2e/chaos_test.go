@@ -28,6 +28,7 @@ import (
 var (
 	chaosSeed     = flag.Uint64("chaos.seed", 1, "seed of everything that the chaos test does; 0 takes one from the clock")
 	chaosDuration = flag.Duration("chaos.duration", 0, "how long the chaos lasts at least; it goes on, three times as long at most, until all that must happen has. 0 is a short run, in which the classes share what must happen")
+	chaosWorld    = flag.Bool("chaos.world", false, "play with carriers of the world, as they speak: USPS (keyed), EasyPost (lookup), FedEx (blind)")
 	chaosClass    = flag.String("chaos.class", "", "run the chaos for one class of carrier only: keyed, lookup or blind")
 )
 
@@ -84,6 +85,7 @@ func (c *chaos) again() string {
 type chaos struct {
 	t        *testing.T
 	class    simserver.Mode
+	world    *realCarrier // nil: the reference protocol
 	seed     uint64
 	duration time.Duration
 	share    share
@@ -126,6 +128,9 @@ func newChaos(t *testing.T, class simserver.Mode, seed uint64, duration time.Dur
 	}
 	if mine.short {
 		c.previous = sync.OnceValues(buildPreviousForAll)
+	}
+	if *chaosWorld {
+		c.world = worldOf[class]
 	}
 	for _, link := range links {
 		for _, direction := range directions {
@@ -170,9 +175,11 @@ func (c *chaos) cast() {
 		args = append(args, "--fault", fmt.Sprintf("%s:%v:%d", r.Fault, r.Probability, r.Count))
 	}
 	c.box = newPlayer(c.dir, "carrier", "carriersim", []string{"CARRIERSIM_ADDR=" + addr, "CARRIERSIM_LEDGER=" + c.ledger}, args...)
+	carriers := settings{class: c.class, real: c.world, processing: chaosProcessing}
 	env := []string{
-		"WAYBILL_CARRIERS=" + writeCarriers(c.t, "http://"+c.links[workerCarrier].listen, c.class, chaosProcessing),
+		"WAYBILL_CARRIERS=" + carriers.writeCarriers(c.t, "http://"+c.links[workerCarrier].listen),
 		"WAYBILL_ADMIN_ADDR=127.0.0.1:0",
+		"CARRIER_SECRET=s3cret",
 	}
 	for i := range 2 {
 		c.apis = append(c.apis, newPlayer(c.dir, fmt.Sprintf("api-%d", i+1), "api",
@@ -256,6 +263,7 @@ func (c *chaos) perform() {
 	for i := range chaosClients {
 		one := &client{
 			witness: c.witness,
+			world:   c.world,
 			number:  i + 1,
 			random:  randomOf(c.seed, c.class, forClients+uint64(i)),
 			apis:    c.apis,

@@ -26,7 +26,7 @@ func orderOf(n int) order {
 		body: fmt.Sprintf(`{"order_id": %d, "parcel_no": 1, "carrier": "sim", "service": "ground",
 			"weight_g": %d, "max_cost_cents": 20000,
 			"ship_to": {"name": "Ada Byron", "street1": "12 Mill Lane", "city": "Boise", "state": "ID",
-				"postal_code": "83702", "country": "US"}}`, n, 500+n%40*1000),
+				"postal_code": "83702", "country": "US", "phone": "2085550100", "email": "ada@example.com"}}`, n, 500+n%40*1000),
 	}
 }
 

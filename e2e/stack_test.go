@@ -39,6 +39,9 @@ type settings struct {
 	// pooled puts a PgBouncer between the programs and the database.
 	pooled bool
 
+	// real makes the carrier one of the world.
+	real *realCarrier
+
 	// env is more of the programs' environment.
 	env []string
 }
@@ -86,7 +89,7 @@ func newStack(t *testing.T, c *carrierBox, s settings) *stack {
 	st.env = append([]string{
 		// Many stacks share one Postgres.
 		"DATABASE_URL=" + s.database + "&pool_max_conns=6",
-		"WAYBILL_CARRIERS=" + writeCarriers(t, c.url, s.class, cmp.Or(s.processing, 3*time.Second)),
+		"WAYBILL_CARRIERS=" + s.writeCarriers(t, c.url),
 		"WAYBILL_API_ADDR=127.0.0.1:0",
 		"WAYBILL_ADMIN_ADDR=127.0.0.1:0",
 		"WAYBILL_LEASE=" + cmp.Or(s.lease, 4*time.Second).String(),
@@ -103,24 +106,35 @@ func newStack(t *testing.T, c *carrierBox, s settings) *stack {
 	return st
 }
 
-// writeCarriers writes carriers.yaml.
+// writeCarriers writes carriers.yaml with the carrier that the test has chosen.
+func (s settings) writeCarriers(t *testing.T, url string) string {
+	t.Helper()
+	processing := cmp.Or(s.processing, 3*time.Second)
+	if s.real != nil {
+		return writeEntry(t, s.real.yaml(url, processing))
+	}
+	return writeCarriers(t, url, s.class, processing)
+}
+
+// writeCarriers writes carriers.yaml with one carrier, of the reference protocol.
 func writeCarriers(t *testing.T, url string, class simserver.Mode, processing time.Duration) string {
 	t.Helper()
-	text := strings.Builder{}
-	fmt.Fprintf(&text, `
-default_ship_from: {name: Dispatch, street1: 1 Dock Road, city: Reno, state: NV, postal_code: "89501", country: US}
-carriers:
-  - {name: sim, kind: sim, base_url: %q, account: SIM-1, currency: USD, `, url)
-	switch class {
-	case simserver.Blind:
-		text.WriteString("class: blind}\n")
-	case simserver.Lookup:
-		fmt.Fprintf(&text, "class: lookup, lookup_processing: %s}\n", processing)
-	case simserver.Keyed, "":
-		fmt.Fprintf(&text, "class: keyed, lookup_processing: %s}\n", processing)
+	entry := fmt.Sprintf("{name: sim, kind: sim, base_url: %q, account: SIM-1, currency: USD, class: %s", url, cmp.Or(class, simserver.Keyed))
+	if class != simserver.Blind {
+		entry += ", lookup_processing: " + processing.String()
 	}
+	return writeEntry(t, entry+"}")
+}
+
+// writeEntry writes carriers.yaml with one carrier.
+func writeEntry(t *testing.T, entry string) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "carriers.yaml")
-	require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte(`
+default_ship_from: {name: Dispatch, street1: 1 Dock Road, city: Reno, state: NV, postal_code: "89501", country: US,
+  phone: "7755550100", email: dock@example.com}
+carriers:
+  - `+entry+"\n"), 0o600))
 	return path
 }
 
