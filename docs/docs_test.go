@@ -28,6 +28,7 @@ var faults = map[string][]int{
 		41, 43, 44, 46,
 	},
 	"F": {1, 2, 4, 5, 7, 8, 10},
+	"G": {1, 2, 4, 5, 7, 8, 10, 11, 13, 14, 16, 17, 19, 20, 22, 23, 25, 26},
 	"H": {1, 2, 4, 5, 7, 8, 10, 11, 13, 14},
 }
 
@@ -91,4 +92,27 @@ func read(t *testing.T, files []string) string {
 		all.Write(text)
 	}
 	return all.String()
+}
+
+var (
+	suiteRow = regexp.MustCompile(`(?m)^\| ([A-Z]\w+)(?: \(\d+ \w+\))? \| [✓–] `)
+	suiteRun = regexp.MustCompile(`(?m)^\t\t"([A-Z]\w+)": +\w+,$|t\.Run\("([A-Z]\w+)", func`)
+)
+
+// TestConformanceTable: the table of the carriers has a row for each test of the suite, and no other.
+func TestConformanceTable(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("carriers.md")
+	require.NoError(t, err)
+	suite, err := os.ReadFile("../carrier/carriertest/bench.go")
+	require.NoError(t, err)
+	var told, run []string
+	for _, row := range suiteRow.FindAllStringSubmatch(string(page), -1) {
+		told = append(told, row[1])
+	}
+	for _, test := range suiteRun.FindAllStringSubmatch(string(suite), -1) {
+		run = append(run, test[1]+test[2])
+	}
+	require.NotEmpty(t, run)
+	require.ElementsMatch(t, run, told)
 }
