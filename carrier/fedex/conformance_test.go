@@ -1,10 +1,6 @@
 package fedex_test
 
 import (
-	"net/http"
-	"net/http/httptest"
-	"path/filepath"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +9,7 @@ import (
 	"waybill/carrier"
 	"waybill/carrier/carriertest"
 	"waybill/carrier/fedex"
+	"waybill/carrier/sim/simbench"
 	"waybill/carrier/sim/simserver"
 )
 
@@ -25,56 +22,12 @@ const secret = "fedex-secret"
 
 func newBench(t *testing.T) carriertest.Bench {
 	t.Helper()
-	hanging := make(chan struct{}, 1)
-	server, err := simserver.Open(simserver.Config{
-		LedgerPath: filepath.Join(t.TempDir(), "ledger.jsonl"),
-		Secret:     secret,
-		Faults:     simserver.Faults{Mode: simserver.Blind},
-		Now:        time.Now,
-		OnHang:     func() { hanging <- struct{}{} },
+	return simbench.New(t, simbench.Config{
+		Mode: simserver.Blind, Secret: secret, Now: time.Now,
+		Purchase: simbench.PostTo("/fedex/ship/v1/shipments"), // tokens are fetched on the way to it
+	}, shipment(), func(baseURL string) carrier.Carrier {
+		return newAdapter(t, baseURL)
 	})
-	require.NoError(t, err)
-	var intercept atomic.Pointer[http.Handler]
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Tokens are fetched on the way to a purchase, and are not one.
-		if r.Method == http.MethodPost && r.URL.Path == "/fedex/ship/v1/shipments" {
-			if h := intercept.Swap(nil); h != nil {
-				(*h).ServeHTTP(w, r)
-				return
-			}
-		}
-		server.ServeHTTP(w, r)
-	}))
-	t.Cleanup(func() {
-		server.Drain()
-		front.Close()
-		require.NoError(t, server.Close())
-	})
-	return carriertest.Bench{
-		Carrier:     newAdapter(t, front.URL),
-		Unreachable: newAdapter(t, "http://"+carriertest.Nowhere(t)),
-		Shipment:    shipment(),
-		Fail: func(f carriertest.Fault) {
-			rule := simserver.Rule{Fault: simserver.Fault(f), Count: 1}
-			require.NoError(t, server.SetFaults(simserver.Faults{Rules: []simserver.Rule{rule}}))
-		},
-		Intercept: func(h http.Handler) { intercept.Store(&h) },
-		Charges:   func(reference string) []carriertest.Charge { return charges(server, reference) },
-		Hanging:   hanging,
-	}
-}
-
-func charges(server *simserver.Server, reference string) []carriertest.Charge {
-	var found []carriertest.Charge
-	for _, e := range server.Entries() {
-		if e.Kind == simserver.Charge && e.Reference == reference {
-			found = append(found, carriertest.Charge{
-				TrackingNo: e.TrackingNo,
-				Cost:       carrier.Money{Cents: e.AmountCents, Currency: e.Currency},
-			})
-		}
-	}
-	return found
 }
 
 func newAdapter(t *testing.T, baseURL string) *fedex.Adapter {
@@ -92,20 +45,4 @@ func newAdapter(t *testing.T, baseURL string) *fedex.Adapter {
 	return a
 }
 
-func shipment() carrier.Shipment {
-	return carrier.Shipment{
-		Service:    "FEDEX_GROUND",
-		WeightG:    1450,
-		Dimensions: &carrier.Dimensions{Length: 300, Width: 200, Height: 120},
-		ShipFrom: carrier.Address{
-			Name: "Dispatch", Company: "Northwind Depot", Street1: "1 Dock Road", City: "Reno",
-			State: "NV", PostalCode: "89501", Country: "US", Phone: "775 555 0100", Email: "dock@example.org",
-		},
-		ShipTo: carrier.Address{
-			Name: "Zoë Müller", Street1: "12 Fable Street", Street2: "Flat 3", City: "Springfield",
-			State: "IL", PostalCode: "62701", Country: "US", Phone: "+1 217 555 0100", Email: "zoe@example.org",
-		},
-		Format:       carrier.PDF,
-		MaxCostCents: new(int64(2500)),
-	}
-}
+func shipment() carrier.Shipment { return simbench.Shipment("FEDEX_GROUND") }

@@ -1,10 +1,6 @@
 package usps_test
 
 import (
-	"net/http"
-	"net/http/httptest"
-	"path/filepath"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,6 +8,7 @@ import (
 
 	"waybill/carrier"
 	"waybill/carrier/carriertest"
+	"waybill/carrier/sim/simbench"
 	"waybill/carrier/sim/simserver"
 	"waybill/carrier/usps"
 )
@@ -39,58 +36,15 @@ const secret = "usps-secret"
 
 func newBench(t *testing.T, mode simserver.Mode, capabilities carrier.Capabilities) carriertest.Bench {
 	t.Helper()
-	hanging := make(chan struct{}, 1)
-	server, err := simserver.Open(simserver.Config{
-		LedgerPath: filepath.Join(t.TempDir(), "ledger.jsonl"),
-		Secret:     secret,
-		Faults:     simserver.Faults{Mode: mode},
-		Now:        time.Now,
-		OnHang:     func() { hanging <- struct{}{} },
+	b := simbench.New(t, simbench.Config{
+		Mode: mode, Secret: secret, Now: time.Now,
+		Purchase: simbench.PostTo("/usps/labels/v3/label"), // tokens are fetched on the way to it
+	}, shipment(), func(baseURL string) carrier.Carrier {
+		return newAdapter(t, baseURL, capabilities)
 	})
-	require.NoError(t, err)
-	var intercept atomic.Pointer[http.Handler]
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Tokens are fetched on the way to a purchase, and are not one.
-		if r.Method == http.MethodPost && r.URL.Path == "/usps/labels/v3/label" {
-			if h := intercept.Swap(nil); h != nil {
-				(*h).ServeHTTP(w, r)
-				return
-			}
-		}
-		server.ServeHTTP(w, r)
-	}))
-	t.Cleanup(func() {
-		server.Drain()
-		front.Close()
-		require.NoError(t, server.Close())
-	})
-	return carriertest.Bench{
-		Carrier:     newAdapter(t, front.URL, capabilities),
-		Unreachable: newAdapter(t, "http://"+carriertest.Nowhere(t), capabilities),
-		Shipment:    shipment(),
-		Fail: func(f carriertest.Fault) {
-			rule := simserver.Rule{Fault: simserver.Fault(f), Count: 1}
-			require.NoError(t, server.SetFaults(simserver.Faults{Rules: []simserver.Rule{rule}}))
-		},
-		Intercept: func(h http.Handler) { intercept.Store(&h) },
-		Charges:   func(reference string) []carriertest.Charge { return charges(server, reference) },
-		Hanging:   hanging,
-		Unsaid:    []carriertest.Fault{carriertest.WrongReference}, // no reference is echoed
-		KeyHeader: "X-Idempotency-Key",
-	}
-}
-
-func charges(server *simserver.Server, reference string) []carriertest.Charge {
-	var found []carriertest.Charge
-	for _, e := range server.Entries() {
-		if e.Kind == simserver.Charge && e.Reference == reference {
-			found = append(found, carriertest.Charge{
-				TrackingNo: e.TrackingNo,
-				Cost:       carrier.Money{Cents: e.AmountCents, Currency: e.Currency},
-			})
-		}
-	}
-	return found
+	b.Unsaid = []carriertest.Fault{carriertest.WrongReference} // no reference is echoed
+	b.KeyHeader = "X-Idempotency-Key"
+	return b
 }
 
 func newAdapter(t *testing.T, baseURL string, capabilities carrier.Capabilities) *usps.Adapter {
@@ -114,20 +68,4 @@ func newAdapter(t *testing.T, baseURL string, capabilities carrier.Capabilities)
 	return a
 }
 
-func shipment() carrier.Shipment {
-	return carrier.Shipment{
-		Service:    "USPS_GROUND_ADVANTAGE",
-		WeightG:    1450,
-		Dimensions: &carrier.Dimensions{Length: 300, Width: 200, Height: 120},
-		ShipFrom: carrier.Address{
-			Name: "Dispatch", Company: "Northwind Depot", Street1: "1 Dock Road", City: "Reno",
-			State: "NV", PostalCode: "89501", Country: "US", Phone: "775 555 0100", Email: "dock@example.org",
-		},
-		ShipTo: carrier.Address{
-			Name: "Zoë Müller", Street1: "12 Fable Street", Street2: "Flat 3", City: "Springfield",
-			State: "IL", PostalCode: "62701", Country: "US", Phone: "+1 217 555 0100", Email: "zoe@example.org",
-		},
-		Format:       carrier.PDF,
-		MaxCostCents: new(int64(2500)),
-	}
-}
+func shipment() carrier.Shipment { return simbench.Shipment("USPS_GROUND_ADVANTAGE") }

@@ -47,6 +47,10 @@ var rows = map[string]row{
 		not: database,
 		why: "the independent witness shares no code with what it testifies about",
 	},
+	"carrier/sim/simbench": {
+		may: []string{"carrier", "carrier/carriertest", "carrier/sim/simserver"}, not: database, tests: true,
+		why: "the simulator behind the suite is the same for every adapter, so it knows none",
+	},
 	"carrier/carriertest": {
 		may: []string{"carrier"}, not: database, tests: true,
 		why: "the conformance suite asks of every adapter the same, so it knows none",
