@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/carrier"
+	"waybill/carrier/carriertest"
 )
 
 func TestCheck(t *testing.T) {
@@ -44,12 +45,7 @@ func TestCheck(t *testing.T) {
 			tt.change(&s)
 			a := adapter()
 			a.cfg.Services = []string{"GroundAdvantage", "Priority"}
-			var pointers []string
-			for _, e := range a.Check(s) {
-				pointers = append(pointers, e.Pointer)
-				require.NotEmpty(t, e.Detail)
-			}
-			require.Equal(t, tt.want, pointers)
+			carriertest.RequirePointers(t, tt.want, a.Check(s))
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/carrier"
+	"waybill/carrier/carriertest"
 )
 
 func TestCheck(t *testing.T) {
@@ -39,12 +40,7 @@ func TestCheck(t *testing.T) {
 			s.ShipFrom = carrier.Address{Name: "n", Street1: "s", City: "c", PostalCode: "89501", Country: "US", Phone: "1", Email: "a@b.example"}
 			s.ShipTo = s.ShipFrom
 			tt.change(&s)
-			var pointers []string
-			for _, e := range adapter().Check(s) {
-				pointers = append(pointers, e.Pointer)
-				require.NotEmpty(t, e.Detail)
-			}
-			require.Equal(t, tt.want, pointers)
+			carriertest.RequirePointers(t, tt.want, adapter().Check(s))
 		})
 	}
 }

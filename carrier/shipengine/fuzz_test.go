@@ -5,10 +5,9 @@ import (
 	"encoding/json/v2"
 	"strings"
 	"testing"
-	"unicode"
-	"unicode/utf8"
 
 	"waybill/carrier"
+	"waybill/carrier/carriertest"
 	"waybill/internal/carrierhttp"
 )
 
@@ -76,7 +75,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, status int, contentType string, body []byte, whole bool) {
 		answer, p := received(status, contentType, body, whole), goodPurchase()
 		r := adapter().judge(p, answer)
-		requireSafe(t, r.Code, r.Message)
+		carriertest.RequireSafe(t, r.Code, r.Message)
 		switch r.Outcome {
 		case carrier.NotBought:
 			made := status == 200 || status == 201
@@ -135,20 +134,11 @@ func FuzzVoid(f *testing.F) {
 	f.Fuzz(func(t *testing.T, status int, contentType string, body []byte, whole bool) {
 		answer := received(status, contentType, body, whole)
 		v := judgeVoid(answer)
-		requireSafe(t, v.Code, v.Message)
+		carriertest.RequireSafe(t, v.Code, v.Message)
 		said := members(body)
 		voided := string(said["approved"]) == "true" || string(said["approved"]) == "false" && text(said["reason_code"]) == "label_already_voided"
 		if v.State == carrier.Voided && (status != 200 || !whole || !answer.IsJSON() || !voided) {
 			t.Fatalf("%d %q is taken for voided", status, body)
 		}
 	})
-}
-
-func requireSafe(t *testing.T, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) || len(text) > 300 {
-			t.Fatalf("%q is not safe to store", text)
-		}
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/carrier"
+	"waybill/carrier/carriertest"
 )
 
 func TestCheck(t *testing.T) {
@@ -42,12 +43,7 @@ func TestCheck(t *testing.T) {
 			s.ShipFrom = carrier.Address{Name: "n", Street1: "s", City: "c", PostalCode: "p", Country: "US"}
 			s.ShipTo = s.ShipFrom
 			tt.change(&s)
-			var pointers []string
-			for _, e := range (&Adapter{}).Check(s) {
-				pointers = append(pointers, e.Pointer)
-				require.NotEmpty(t, e.Detail)
-			}
-			require.Equal(t, tt.want, pointers)
+			carriertest.RequirePointers(t, tt.want, (&Adapter{}).Check(s))
 		})
 	}
 }

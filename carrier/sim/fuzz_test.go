@@ -7,10 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unicode"
-	"unicode/utf8"
 
 	"waybill/carrier"
+	"waybill/carrier/carriertest"
 	"waybill/internal/carrierhttp"
 )
 
@@ -80,7 +79,7 @@ func FuzzAnswer(f *testing.F) {
 
 		r := judge(p, "USD", a)
 
-		requireSafe(t, r.Code, r.Message)
+		carriertest.RequireSafe(t, r.Code, r.Message)
 		if r.Outcome == carrier.NotBought || r.Outcome == carrier.Rejected {
 			if !slices.Contains([]int{400, 401, 403, 422, 429, 503}, status) {
 				t.Fatalf("%d is taken for %s", status, r.Outcome)
@@ -138,7 +137,7 @@ func FuzzVoid(f *testing.F) {
 	f.Fuzz(func(t *testing.T, status int, contentType string, body []byte, whole bool) {
 		a := received(status, contentType, body, whole)
 		r := judgeVoid(a)
-		requireSafe(t, r.Code, r.Message)
+		carriertest.RequireSafe(t, r.Code, r.Message)
 		if r.State == carrier.VoidUnknown {
 			return
 		}
@@ -152,13 +151,4 @@ func FuzzVoid(f *testing.F) {
 			t.Fatalf("%d %q is taken for %s", status, body, r.State)
 		}
 	})
-}
-
-func requireSafe(t *testing.T, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) || len(text) > 300 {
-			t.Fatalf("%q is not safe to store", text)
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package sim_test
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 
@@ -10,28 +9,19 @@ import (
 	"pgregory.net/rapid"
 
 	"waybill/carrier"
+	"waybill/carrier/carriertest"
 	"waybill/carrier/sim/simserver"
 )
 
-// TestWhatPassesCheckIsTaken: a shipment is accepted on Check's word, and refusing it afterwards
-// helps nobody. A look-up then tells the same address, which adopting a label depends on.
+// TestWhatPassesCheckIsTaken: and a look-up then tells the same address, which adopting a label depends on.
 func TestWhatPassesCheckIsTaken(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, simserver.Keyed, classes[simserver.Keyed])
-	n := 0
-	rapid.Check(t, func(rt *rapid.T) {
-		s := drawShipment(rt)
-		if len(b.Carrier.Check(s)) > 0 {
-			rt.Skip("refused in time")
-		}
-		n++
-		p := carrier.Purchase{CarrierKey: "k" + strconv.Itoa(n), Reference: "TAKEN" + strconv.Itoa(n), Shipment: s}
-		r := b.Carrier.Buy(t.Context(), p)
-		require.Equal(rt, carrier.Bought, r.Outcome, "%s: %s", r.Code, r.Message)
+	carriertest.Takes(t, b, drawShipment, func(rt *rapid.T, p carrier.Purchase) {
 		found, err := b.Carrier.Find(t.Context(), carrier.Query{Reference: p.Reference})
 		require.NoError(rt, err)
 		require.Len(rt, found, 1)
-		require.Empty(rt, cmp.Diff(s.ShipTo, *found[0].ShipTo))
+		require.Empty(rt, cmp.Diff(p.Shipment.ShipTo, *found[0].ShipTo))
 	})
 }
 

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
-	"unicode/utf8"
 
 	"waybill/carrier"
+	"waybill/carrier/carriertest"
 )
 
 // seedAnswers adds what the carrier and the gateways in front of it say.
@@ -73,7 +72,7 @@ func FuzzAnswer(f *testing.F) {
 
 		r := judge(p, a)
 
-		requireSafe(t, r.Code, r.Message)
+		carriertest.RequireSafe(t, r.Code, r.Message)
 		if (r.Outcome == carrier.NotBought || r.Outcome == carrier.Rejected) && !slices.Contains([]int{400, 401, 403, 429}, status) {
 			t.Fatalf("%d is taken for %s", status, r.Outcome)
 		}
@@ -105,18 +104,9 @@ func FuzzVoid(f *testing.F) {
 		a.Header.Set("Content-Type", contentType)
 		a.Whole = whole
 		r := judgeVoid(a)
-		requireSafe(t, r.Code, r.Message)
+		carriertest.RequireSafe(t, r.Code, r.Message)
 		if r.State != carrier.VoidUnknown && (!whole || !a.IsJSON() || status != 200 && status != 400) {
 			t.Fatalf("%d %q is taken for %s", status, body, r.State)
 		}
 	})
-}
-
-func requireSafe(t *testing.T, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) || len(text) > 300 {
-			t.Fatalf("%q is not safe to store", text)
-		}
-	}
 }

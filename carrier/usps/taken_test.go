@@ -1,69 +1,19 @@
 package usps_test
 
 import (
-	"strconv"
-	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
-
-	"waybill/carrier"
+	"waybill/carrier/carriertest"
 	"waybill/carrier/sim/simserver"
 )
 
-// TestWhatPassesCheckIsTaken: a shipment is accepted on Check's word, and refusing it afterwards helps
-// nobody.
 func TestWhatPassesCheckIsTaken(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, simserver.Keyed, classes[simserver.Keyed])
-	n := 0
-	rapid.Check(t, func(rt *rapid.T) {
-		s := drawShipment(rt)
-		if len(b.Carrier.Check(s)) > 0 {
-			rt.Skip("refused in time")
-		}
-		n++
-		p := carrier.Purchase{CarrierKey: "k" + strconv.Itoa(n), Reference: "TAKEN" + strconv.Itoa(n), Shipment: s}
-		made := b.Carrier.(carrier.Preparer).Prepare(t.Context(), p)
-		require.NotEmpty(rt, made.RemoteID, made.Refusal.Message)
-		p.RemoteID = made.RemoteID
-		r := b.Carrier.Buy(t.Context(), p)
-		require.Equal(rt, carrier.Bought, r.Outcome, "%s: %s", r.Code, r.Message)
-	})
-}
-
-// drawShipment draws mostly good shipments, from the edges of what is good.
-func drawShipment(t *rapid.T) carrier.Shipment {
-	from, to := drawAddress(t), drawAddress(t)
-	side := rapid.SampledFrom([]int64{1, 25, 254, 255, 600})
-	return carrier.Shipment{
-		Service:    rapid.SampledFrom([]string{"USPS_GROUND_ADVANTAGE", "PRIORITY_MAIL", "PRIORITY_MAIL_EXPRESS"}).Draw(t, "service"),
-		WeightG:    rapid.SampledFrom([]int64{1, 28, 453, 999, 1000, 1001, 31751}).Draw(t, "weight"),
-		Dimensions: &carrier.Dimensions{Length: side.Draw(t, "length"), Width: side.Draw(t, "width"), Height: side.Draw(t, "height")},
-		ShipFrom:   from,
-		ShipTo:     to,
-		Format:     rapid.SampledFrom([]carrier.Format{carrier.PDF, carrier.PNG, carrier.ZPL}).Draw(t, "format"),
+	edges := carriertest.Edges{
+		Services: []string{"USPS_GROUND_ADVANTAGE", "PRIORITY_MAIL", "PRIORITY_MAIL_EXPRESS"},
+		WeightG:  31_751,
+		SideMM:   600,
+		Lines:    []int{28, 48, 50},
 	}
-}
-
-func drawAddress(t *rapid.T) carrier.Address {
-	lines := []string{"x", "Ada Jones", " 12 Elm Street ", "Zoë & Söhne <\"\\/>", " y", "a  b"}
-	for _, long := range []int{28, 48, 50} {
-		lines = append(lines, " "+strings.Repeat("ÿ", long)+" ", strings.Repeat("v", long)+" w")
-	}
-	line := rapid.SampledFrom(lines)
-	optional := rapid.OneOf(rapid.Just(""), rapid.Just("  "), line)
-	return carrier.Address{
-		Name:       line.Draw(t, "name"),
-		Company:    optional.Draw(t, "company"),
-		Street1:    line.Draw(t, "street1"),
-		Street2:    optional.Draw(t, "street2"),
-		City:       line.Draw(t, "city"),
-		State:      rapid.SampledFrom([]string{"NV", " PR "}).Draw(t, "state"),
-		PostalCode: rapid.SampledFrom([]string{"89501", " 89501 ", "89501-1234"}).Draw(t, "postal_code"),
-		Country:    "US",
-		Phone:      rapid.SampledFrom([]string{"7755550100", "+1 (775) 555-0100"}).Draw(t, "phone"),
-		Email:      rapid.SampledFrom([]string{"a@b.example", " dock@example.org "}).Draw(t, "email"),
-	}
+	carriertest.Takes(t, newBench(t, simserver.Keyed, classes[simserver.Keyed]), edges.Draw, nil)
 }
