@@ -28,18 +28,18 @@ func givenBack(refundStatus string) bool {
 // more, because a refund that is already under way is refused as well, and is what we wanted.
 func (a *Adapter) Void(ctx context.Context, carrierLabelID string) carrier.VoidResult {
 	if !a.cfg.Capabilities.Void {
-		return carrier.VoidResult{State: carrier.VoidRefused, Code: "not_offered", Message: "this carrier voids no labels"}
+		return carrierhttp.VoidNotOffered()
 	}
 	if !shipmentPattern.MatchString(carrierLabelID) {
-		return carrier.VoidResult{State: carrier.VoidRefused, Code: "not_a_label_id", Message: "not an id of this carrier"}
+		return carrierhttp.VoidOfNoLabel("an id")
 	}
 	req, err := a.newRequest(ctx, http.MethodPost, "shipments", carrierLabelID, "refund")
 	if err != nil {
-		return voidUnknown(carrierhttp.CodeNotSent, "the request could not be prepared")
+		return carrierhttp.VoidNotSent()
 	}
 	answer, err := a.client.Do(req)
 	if err != nil {
-		return voidUnknown(carrierhttp.CodeNoAnswer, err.Error())
+		return carrierhttp.VoidUnknown(carrierhttp.CodeNoAnswer, err.Error())
 	}
 	result := judgeVoid(answer, carrierLabelID)
 	if result.State != carrier.VoidRefused || answer.Status == http.StatusOK {
@@ -51,10 +51,6 @@ func (a *Adapter) Void(ctx context.Context, carrierLabelID string) carrier.VoidR
 		return carrier.VoidResult{State: carrier.Voided}
 	}
 	return result
-}
-
-func voidUnknown(code, message string) carrier.VoidResult {
-	return carrier.VoidResult{State: carrier.VoidUnknown, Code: code, Message: carrier.Sanitise(message)}
 }
 
 // judgeVoid reads the shipment that a refund is answered with. The message of a refusal is left out:
@@ -71,11 +67,11 @@ func judgeVoid(answer carrierhttp.Answer, id string) carrier.VoidResult {
 		if code == "" {
 			code = noCode(answer.Status)
 		}
-		return voidUnknown(code, "")
+		return carrierhttp.VoidUnknown(code, "")
 	}
 	var s shipment
 	if !answer.Decode(&s) || s.ID != id {
-		return voidUnknown(carrierhttp.CodeMalformed, "the carrier's answer is not the shipment")
+		return carrierhttp.VoidUnknown(carrierhttp.CodeMalformed, "the carrier's answer is not the shipment")
 	}
 	switch s.RefundStatus {
 	case refundSubmitted, refundRefunded:
@@ -83,6 +79,6 @@ func judgeVoid(answer carrierhttp.Answer, id string) carrier.VoidResult {
 	case refundRejected, refundNotApplicable:
 		return carrier.VoidResult{State: carrier.VoidRefused, Code: s.RefundStatus, Message: "the carrier gives nothing back"}
 	default:
-		return voidUnknown(carrierhttp.CodeMalformed, "the carrier does not say what became of the refund")
+		return carrierhttp.VoidUnknown(carrierhttp.CodeMalformed, "the carrier does not say what became of the refund")
 	}
 }

@@ -15,15 +15,15 @@ import (
 // no code of its own for it: after a refusal the shipment is read, and its state decides.
 func (a *Adapter) Void(ctx context.Context, carrierLabelID string) carrier.VoidResult {
 	if !idPattern.MatchString(carrierLabelID) {
-		return carrier.VoidResult{State: carrier.VoidRefused, Code: "not_a_label_id", Message: "not an id of this carrier"}
+		return carrierhttp.VoidOfNoLabel("an id")
 	}
 	req, err := a.request(ctx, http.MethodPost, "shipments", carrierLabelID, "cancel")
 	if err != nil {
-		return carrier.VoidResult{State: carrier.VoidUnknown, Code: carrierhttp.CodeNotSent, Message: "the request could not be prepared"}
+		return carrierhttp.VoidNotSent()
 	}
 	answer, err := a.client.Do(req)
 	if err != nil {
-		return carrier.VoidResult{State: carrier.VoidUnknown, Code: carrierhttp.CodeNoAnswer, Message: carrier.Sanitise(err.Error())}
+		return carrierhttp.VoidUnknown(carrierhttp.CodeNoAnswer, err.Error())
 	}
 	result := judgeVoid(answer)
 	if result.State != carrier.VoidRefused {

@@ -22,11 +22,11 @@ const codeNotFound = "NOT.FOUND.ERROR"
 // Void implements [carrier.Carrier]. FedEx cancels what has not been handed over yet.
 func (a *Adapter) Void(ctx context.Context, carrierLabelID string) carrier.VoidResult {
 	if !trackingPattern.MatchString(carrierLabelID) {
-		return carrier.VoidResult{State: carrier.VoidRefused, Code: "not_a_label_id", Message: "not a tracking number of this carrier"}
+		return carrierhttp.VoidOfNoLabel("a tracking number")
 	}
 	answer, err := a.cancel(ctx, carrierLabelID)
 	if err != nil {
-		return carrier.VoidResult{State: carrier.VoidUnknown, Code: carrierhttp.CodeNoAnswer, Message: carrier.Sanitise(err.Error())}
+		return carrierhttp.VoidUnknown(carrierhttp.CodeNoAnswer, err.Error())
 	}
 	return judgeVoid(answer)
 }
@@ -67,7 +67,7 @@ func judgeVoid(a carrierhttp.Answer) carrier.VoidResult {
 		} `json:"output"`
 	}
 	if !a.Decode(&v) {
-		return carrier.VoidResult{State: carrier.VoidUnknown, Code: carrierhttp.CodeMalformed, Message: "the carrier's answer is not readable"}
+		return carrierhttp.VoidUnknown(carrierhttp.CodeMalformed, "the carrier's answer is not readable")
 	}
 	found := readErrors(a)
 	result := carrier.VoidResult{

@@ -2,7 +2,6 @@ package shipengine
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 )
@@ -14,12 +13,5 @@ func (a *Adapter) Probe(ctx context.Context) error {
 		return err
 	}
 	req.URL.RawQuery = url.Values{"page_size": {"1"}}.Encode()
-	answer, err := a.client.Do(req)
-	switch {
-	case err != nil:
-		return fmt.Errorf("asking the carrier: %w", err)
-	case answer.Status != http.StatusOK:
-		return fmt.Errorf("the carrier answered with status %d", answer.Status)
-	}
-	return nil
+	return a.client.Probe(req)
 }

@@ -14,24 +14,20 @@ const reasonAlreadyVoided = "label_already_voided"
 // Void implements [carrier.Carrier]. ShipEngine answers 200 to a refusal too.
 func (a *Adapter) Void(ctx context.Context, carrierLabelID string) carrier.VoidResult {
 	if !a.cfg.Capabilities.Void {
-		return carrier.VoidResult{State: carrier.VoidRefused, Code: "not_offered", Message: "this carrier voids no labels"}
+		return carrierhttp.VoidNotOffered()
 	}
 	if !idPattern.MatchString(carrierLabelID) {
-		return carrier.VoidResult{State: carrier.VoidRefused, Code: "not_a_label_id", Message: "not an id of this carrier"}
+		return carrierhttp.VoidOfNoLabel("an id")
 	}
 	req, err := a.newRequest(ctx, http.MethodPut, "labels", carrierLabelID, "void")
 	if err != nil {
-		return voidUnknown(carrierhttp.CodeNotSent, "the request could not be prepared")
+		return carrierhttp.VoidNotSent()
 	}
 	answer, err := a.client.Do(req)
 	if err != nil {
-		return voidUnknown(carrierhttp.CodeNoAnswer, err.Error())
+		return carrierhttp.VoidUnknown(carrierhttp.CodeNoAnswer, err.Error())
 	}
 	return judgeVoid(answer)
-}
-
-func voidUnknown(code, message string) carrier.VoidResult {
-	return carrier.VoidResult{State: carrier.VoidUnknown, Code: code, Message: carrier.Sanitise(message)}
 }
 
 // judgeVoid leaves the carrier's message out: it may quote the shipment, which is not at hand here to
@@ -43,7 +39,7 @@ func judgeVoid(answer carrierhttp.Answer) carrier.VoidResult {
 		if answer.Status == http.StatusNotFound && len(c) > 0 {
 			return carrier.VoidResult{State: carrier.VoidRefused, Code: result.Code, Message: "the carrier does not know the label"}
 		}
-		return voidUnknown(result.Code, "the carrier does not say what became of the label")
+		return carrierhttp.VoidUnknown(result.Code, "the carrier does not say what became of the label")
 	}
 	var v struct {
 		// Approved is a pointer because an answer without it is no refusal.
@@ -51,7 +47,7 @@ func judgeVoid(answer carrierhttp.Answer) carrier.VoidResult {
 		ReasonCode string `json:"reason_code"`
 	}
 	if !answer.Decode(&v) || v.Approved == nil {
-		return voidUnknown(carrierhttp.CodeMalformed, "the carrier's answer is not readable")
+		return carrierhttp.VoidUnknown(carrierhttp.CodeMalformed, "the carrier's answer is not readable")
 	}
 	switch {
 	case *v.Approved, v.ReasonCode == reasonAlreadyVoided:

@@ -19,22 +19,18 @@ const (
 // Void implements [carrier.Carrier].
 func (a *Adapter) Void(ctx context.Context, carrierLabelID string) carrier.VoidResult {
 	if !a.cfg.Capabilities.Void {
-		return carrier.VoidResult{State: carrier.VoidRefused, Code: "not_offered", Message: "this carrier voids no labels"}
+		return carrierhttp.VoidNotOffered()
 	}
 	if !labelIDPattern.MatchString(carrierLabelID) {
-		return carrier.VoidResult{State: carrier.VoidRefused, Code: "not_a_label_id", Message: "not an id of this carrier"}
+		return carrierhttp.VoidOfNoLabel("an id")
 	}
 	req, err := a.newRequest(ctx, http.MethodPost, "labels", carrierLabelID, "void")
 	if err != nil {
-		return carrier.VoidResult{State: carrier.VoidUnknown, Code: carrierhttp.CodeNotSent, Message: "the request could not be prepared"}
+		return carrierhttp.VoidNotSent()
 	}
 	answer, err := a.client.Do(req)
 	if err != nil {
-		return carrier.VoidResult{
-			State:   carrier.VoidUnknown,
-			Code:    carrierhttp.CodeNoAnswer,
-			Message: carrier.Sanitise(err.Error()),
-		}
+		return carrierhttp.VoidUnknown(carrierhttp.CodeNoAnswer, err.Error())
 	}
 	return judgeVoid(answer)
 }
@@ -53,7 +49,7 @@ func judgeVoid(a carrierhttp.Answer) carrier.VoidResult {
 	}
 	switch {
 	case !readable:
-		return carrier.VoidResult{State: carrier.VoidUnknown, Code: carrierhttp.CodeMalformed, Message: "the carrier's answer is not readable"}
+		return carrierhttp.VoidUnknown(carrierhttp.CodeMalformed, "the carrier's answer is not readable")
 	case a.Status == http.StatusOK && v.Status == statusVoided,
 		a.Status == http.StatusOK && v.Status == statusRefused && v.Code == codeAlreadyVoided:
 		result.State = carrier.Voided

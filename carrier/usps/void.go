@@ -13,19 +13,19 @@ import (
 // is asked for, and decided later.
 func (a *Adapter) Void(ctx context.Context, carrierLabelID string) carrier.VoidResult {
 	if !trackingPattern.MatchString(carrierLabelID) {
-		return carrier.VoidResult{State: carrier.VoidRefused, Code: "not_a_label_id", Message: "not a tracking number of this carrier"}
+		return carrierhttp.VoidOfNoLabel("a tracking number")
 	}
 	tokens, err := a.authorise(ctx)
 	if err != nil {
-		return carrier.VoidResult{State: carrier.VoidUnknown, Code: carrierhttp.CodeNotSent, Message: carrier.Sanitise(err.Error())}
+		return carrierhttp.VoidUnknown(carrierhttp.CodeNotSent, err.Error())
 	}
 	req, err := a.request(ctx, http.MethodDelete, tokens, "label", carrierLabelID)
 	if err != nil {
-		return carrier.VoidResult{State: carrier.VoidUnknown, Code: carrierhttp.CodeNotSent, Message: "the request could not be prepared"}
+		return carrierhttp.VoidNotSent()
 	}
 	answer, err := a.client.Do(req)
 	if err != nil {
-		return carrier.VoidResult{State: carrier.VoidUnknown, Code: carrierhttp.CodeNoAnswer, Message: carrier.Sanitise(err.Error())}
+		return carrierhttp.VoidUnknown(carrierhttp.CodeNoAnswer, err.Error())
 	}
 	if answer.Status == http.StatusUnauthorized {
 		a.forget(tokens)
@@ -74,7 +74,7 @@ func judgeCancelled(a carrierhttp.Answer) carrier.VoidResult {
 			Message: carrier.Sanitise("refund asked for, dispute " + v.DisputeID),
 		}
 	}
-	return carrier.VoidResult{State: carrier.VoidUnknown, Code: carrierhttp.CodeMalformed, Message: "the carrier's answer is not readable"}
+	return carrierhttp.VoidUnknown(carrierhttp.CodeMalformed, "the carrier's answer is not readable")
 }
 
 // saysAlready finds the refusal of a second cancellation. USPS has no code of its own for it, so its
