@@ -2,41 +2,21 @@ package easypost
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"waybill/carrier"
+	"waybill/carrier/carriertest"
 )
 
 // talk is an adapter before a carrier that knows these answers, by path and query.
 func talk(t *testing.T, answers map[string]string) (*Adapter, *[]string) {
 	t.Helper()
-	asked := &[]string{}
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		*asked = append(*asked, r.Method+" "+r.URL.RequestURI())
-		answer, ok := answers[r.Method+" "+r.URL.RequestURI()]
-		status := http.StatusOK
-		switch {
-		case !ok:
-			status, answer = http.StatusNotFound, errorBody(codeNotFound)
-		case strings.HasPrefix(answer, "status "):
-			_, err := fmt.Sscanf(answer, "status %d", &status)
-			if err != nil {
-				t.Error(err)
-			}
-			answer = errorBody("SOME.CODE")
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		_, _ = w.Write([]byte(answer))
-	}))
-	t.Cleanup(front.Close)
+	baseURL, asked := carriertest.Talk(t, answers, errorBody(codeNotFound), errorBody("SOME.CODE"))
 	cfg := good()
-	cfg.BaseURL = front.URL
+	cfg.BaseURL = baseURL
 	a, err := New(cfg)
 	require.NoError(t, err)
 	t.Cleanup(a.Close)

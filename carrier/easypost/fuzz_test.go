@@ -1,8 +1,6 @@
 package easypost
 
 import (
-	"encoding/json/jsontext"
-	"encoding/json/v2"
 	"strings"
 	"testing"
 
@@ -10,6 +8,8 @@ import (
 	"waybill/carrier/carriertest"
 	"waybill/internal/carrierhttp"
 )
+
+var members = carriertest.Members // the plain way
 
 // seedAnswers adds what EasyPost and the gateways in front of it say.
 func seedAnswers(f *testing.F) {
@@ -35,15 +35,6 @@ func received(status int, contentType string, body []byte, whole bool) carrierht
 	a.Header.Set("Content-Type", contentType)
 	a.Whole = whole
 	return a
-}
-
-// members reads an object the plain way.
-func members(raw []byte) map[string]jsontext.Value {
-	var m map[string]jsontext.Value
-	if json.Unmarshal(raw, &m) != nil {
-		return nil
-	}
-	return m
 }
 
 // isSold reads a shipment member by member, and says whether it is a sold one of ours.

@@ -2,7 +2,6 @@ package shipengine
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,33 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/carrier"
+	"waybill/carrier/carriertest"
 )
 
 // talk is an adapter before a carrier that knows these answers, by method, path and query.
 func talk(t *testing.T, answers map[string]string) (*Adapter, *[]string) {
 	t.Helper()
-	asked := &[]string{}
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		*asked = append(*asked, r.Method+" "+r.URL.RequestURI())
-		answer, ok := answers[r.Method+" "+r.URL.RequestURI()]
-		status := http.StatusOK
-		switch {
-		case !ok:
-			status, answer = http.StatusNotFound, errorBody("not_found")
-		case strings.HasPrefix(answer, "status "):
-			if _, err := fmt.Sscanf(answer, "status %d", &status); err != nil {
-				t.Error(err)
-			}
-			answer = errorBody("some_code")
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		_, _ = w.Write([]byte(answer))
-	}))
-	t.Cleanup(front.Close)
+	baseURL, asked := carriertest.Talk(t, answers, errorBody("not_found"), errorBody("some_code"))
 	cfg := good()
-	cfg.BaseURL = front.URL
+	cfg.BaseURL = baseURL
 	a, err := New(cfg)
 	require.NoError(t, err)
 	t.Cleanup(a.Close)

@@ -11,6 +11,12 @@ import (
 	"waybill/internal/carrierhttp"
 )
 
+// What is judged is read the plain way.
+var (
+	members = carriertest.Members
+	text    = carriertest.Text
+)
+
 // seedAnswers adds what ShipEngine and the gateways in front of it say.
 func seedAnswers(f *testing.F) {
 	for _, body := range []string{
@@ -38,23 +44,6 @@ func received(status int, contentType string, body []byte, whole bool) carrierht
 	a.Header.Set("Content-Type", contentType)
 	a.Whole = whole
 	return a
-}
-
-// members reads an object the plain way.
-func members(raw []byte) map[string]jsontext.Value {
-	var m map[string]jsontext.Value
-	if json.Unmarshal(raw, &m) != nil {
-		return nil
-	}
-	return m
-}
-
-func text(raw jsontext.Value) string {
-	var s string
-	if raw.Kind() != '"' || json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
 }
 
 // isSold reads a label member by member, and says whether it is a complete one of ours.

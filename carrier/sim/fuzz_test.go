@@ -13,6 +13,8 @@ import (
 	"waybill/internal/carrierhttp"
 )
 
+var text = carriertest.Text // the plain way
+
 // seedAnswers adds what carriers and the gateways in front of them say.
 func seedAnswers(f *testing.F) {
 	for _, body := range []string{
@@ -60,14 +62,6 @@ func isLabel(body []byte) (members map[string]jsontext.Value, ok bool) {
 func number(raw jsontext.Value) (int64, bool) {
 	n, err := strconv.ParseInt(string(raw), 10, 64)
 	return n, err == nil
-}
-
-func text(raw jsontext.Value) string {
-	var s string
-	if raw.Kind() != '"' || json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
 }
 
 // FuzzAnswer holds that nothing but a full valid answer, for what was ordered, is bought; and that
