@@ -77,13 +77,10 @@ func New(cfg Config) (*Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := carrierhttp.CheckAccount(cfg.Name, cfg.Account, cfg.Currency); err != nil {
+		return nil, err
+	}
 	switch {
-	case cfg.Name == "":
-		return nil, errors.New("carrier's name is empty")
-	case cfg.Account == "":
-		return nil, errors.New("account is empty")
-	case !carrier.IsCurrency(cfg.Currency):
-		return nil, fmt.Errorf("currency %q is not an ISO 4217 code such as USD", cfg.Currency)
 	case cfg.Secret == "":
 		return nil, errors.New("secret is empty: EasyPost wants an API key")
 	case cfg.Capabilities.Key != nil:

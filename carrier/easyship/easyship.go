@@ -111,16 +111,13 @@ func New(cfg Config) (*Adapter, error) {
 }
 
 func (cfg Config) check() error {
+	if err := carrierhttp.CheckAccount(cfg.Name, cfg.Account, cfg.Currency); err != nil {
+		return err
+	}
 	value, err := carrier.ParseCents(cfg.Contents.Value, cfg.Currency)
 	switch {
-	case cfg.Name == "":
-		return errors.New("carrier's name is empty")
 	case !strings.HasSuffix(strings.TrimRight(cfg.BaseURL, "/"), version):
 		return fmt.Errorf("base URL must end in %s: no other version documents its idempotency key", version)
-	case cfg.Account == "":
-		return errors.New("account is empty")
-	case !carrier.IsCurrency(cfg.Currency):
-		return fmt.Errorf("currency %q is not an ISO 4217 code such as USD", cfg.Currency)
 	case cfg.Secret == "":
 		return errors.New("a secret is needed: the access token")
 	case len(cfg.Services) == 0:

@@ -9,8 +9,6 @@ package sim
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 
 	"waybill/carrier"
@@ -50,13 +48,8 @@ func New(cfg Config) (*Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case cfg.Name == "":
-		return nil, errors.New("carrier's name is empty")
-	case cfg.Account == "":
-		return nil, errors.New("account is empty")
-	case !carrier.IsCurrency(cfg.Currency):
-		return nil, fmt.Errorf("currency %q is not an ISO 4217 code such as USD", cfg.Currency)
+	if err := carrierhttp.CheckAccount(cfg.Name, cfg.Account, cfg.Currency); err != nil {
+		return nil, err
 	}
 	return &Adapter{cfg: cfg, client: client}, nil
 }
