@@ -28,6 +28,9 @@ type Account struct {
 
 	// Gate may hold calls back; nil lets everything through.
 	Gate Gate
+
+	// Share is how many of the shared queue's workers the carrier may have at once; 0 is all.
+	Share int
 }
 
 // Gate is the politeness towards one account: its rate limit and its circuit breaker.
@@ -44,6 +47,7 @@ type Buyer struct {
 
 	outbox   *Outbox
 	accounts map[string]Account
+	shares   map[string]*share
 	logger   *zap.Logger
 }
 
@@ -55,7 +59,9 @@ func (o *Outbox) NewBuyer(accounts map[string]Account) (*Buyer, error) {
 				"shorten the timeout or lengthen the lease", name, a.Timeout, margin(lease), lease)
 		}
 	}
-	return &Buyer{outbox: o, accounts: accounts, logger: o.cfg.Logger.Named("buyer")}, nil
+	return &Buyer{
+		outbox: o, accounts: accounts, shares: newShares(accounts), logger: o.cfg.Logger.Named("buyer"),
+	}, nil
 }
 
 // margin is kept free at the end of a lease for storing what the call said.
@@ -96,6 +102,11 @@ func (b *Buyer) Work(ctx context.Context, job *river.Job[BuyLabel]) error {
 		b.logger.Warn("carrier is not configured here", zap.String("carrier", name))
 		return river.JobSnooze(unknownCarrierWait)
 	}
+	leave, err := b.shareWorkers(ctx, job.ID, job.Queue, name)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if err := fault.Point(ctx, "claim", "before_queue"); err != nil {
 		return err
 	}

@@ -168,7 +168,7 @@ func TestNobodyIsNotifiedOfJobs(t *testing.T) {
 	b.exec(`SELECT pg_notify('public.river_insert', 'the last')`)
 	first, err := listener.WaitForNotification(t.Context())
 	require.NoError(t, err)
-	require.Contains(t, first.Payload, Queue("sim"))
+	require.Contains(t, first.Payload, SharedQueue)
 	last, err := listener.WaitForNotification(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "the last", last.Payload)
@@ -253,19 +253,53 @@ func (b *testBundle) claimed(id uuid.UUID) {
 	require.Equal(b.t, granted, c.status)
 }
 
-// TestACarriersNameThatIsNoQueue: one intent of a carrier whose name River does not take for a queue
+// TestShareOfWorkers: what a carrier has above its share of the shared queue's workers is moved aside, and
+// bought from there; what is elsewhere already takes nobody's place.
+func TestShareOfWorkers(t *testing.T) {
+	t.Parallel()
+	b := setup(t, keyed)
+	buyer, err := b.box.NewBuyer(map[string]Account{"sim": {Carrier: b.carrier, Timeout: b.box.cfg.Lease / 3, Share: 1}})
+	require.NoError(t, err)
+	work := func(id uuid.UUID) error {
+		var row rivertype.JobRow
+		require.NoError(t, b.db.QueryRow(t.Context(), `
+			SELECT id, queue FROM river_job WHERE args ->> 'intent_id' = $1`, id.String()).Scan(&row.ID, &row.Queue))
+		return buyer.Work(t.Context(), &river.Job[BuyLabel]{JobRow: &row, Args: BuyLabel{IntentID: id, Carrier: "sim"}})
+	}
+	queueOf := func(id uuid.UUID) (queue string) {
+		require.NoError(t, b.db.QueryRow(t.Context(), `
+			SELECT queue FROM river_job WHERE args ->> 'intent_id' = $1`, id.String()).Scan(&queue))
+		return queue
+	}
+	_, first := b.accepted()
+	_, second := b.accepted()
+	_, third := b.accepted()
+	b.carrier.onCall = func() { // while the first is being bought
+		b.carrier.mu.Lock()
+		b.carrier.onCall = nil
+		b.carrier.mu.Unlock()
+		require.Zero(t, requireSnooze(t, work(second)))
+		require.Equal(t, "labels-sim", queueOf(second))
+		require.NoError(t, work(second))
+	}
+	require.NoError(t, work(first))
+	require.NoError(t, work(third))
+	require.Equal(t, SharedQueue, queueOf(third), "the first has given its place back")
+	require.Equal(t, 3, b.carrier.charges())
+}
+
+// TestACarriersNameThatIsNoQueue: one label of a carrier whose name River does not take for a queue
 // keeps nobody else's job away.
 func TestACarriersNameThatIsNoQueue(t *testing.T) {
 	t.Parallel()
-	b := setup(t, keyed)
-	_, odd := b.accepted()
-	_, good := b.accepted()
+	b, _, _ := setupTwoSteps(t)
+	_, odd := b.sold()
+	_, good := b.sold()
 	b.exec(`DELETE FROM river_job`)
-	b.exec(`UPDATE label_intents SET created_at = created_at - interval '1 minute'`)
-	b.exec(`UPDATE label_intents SET carrier = 'ups_' WHERE intent_id = $1`, odd)
+	b.exec(`UPDATE labels SET bought_at = bought_at - interval '1 minute'`)
+	b.exec(`UPDATE labels SET carrier = 'ups_' WHERE label_id = $1`, odd)
 	_, err := b.box.Ring(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, 1, b.row(good).Jobs)
-	require.Equal(t, 1, b.row(odd).Jobs)
-	require.Equal(t, 1, b.count(`SELECT count(*) FROM river_job WHERE queue = $1`, SharedQueue))
+	require.Equal(t, 1, b.count(documentJobs+` AND queue = $1 AND args ->> 'label_id' = $2`, SharedQueue, odd.String()))
+	require.Equal(t, 1, b.count(documentJobs+` AND queue = $1 AND args ->> 'label_id' = $2`, Queue("sim"), good.String()))
 }

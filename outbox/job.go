@@ -17,8 +17,8 @@ import (
 	"go.uber.org/zap/exp/zapslog"
 )
 
-// Queue is River's queue of the jobs of a carrier. Each carrier has its own, so that one that hangs
-// keeps no worker from the others.
+// Queue is River's queue of the jobs of one carrier: those that the shared queue's workers have moved
+// aside, because the carrier had its share of them already, and those that fetch its documents.
 func Queue(carrierName string) string {
 	if !queueName.MatchString(carrierName) {
 		return SharedQueue
@@ -29,8 +29,7 @@ func Queue(carrierName string) string {
 // queueName is what River allows of a queue's name; a job that it refuses takes its whole batch along.
 var queueName = regexp.MustCompile(`^[a-z0-9]+([_-][a-z0-9]+)*$`)
 
-// SharedQueue is the queue of jobs whose carrier gives no queue a name, and the one into which an older
-// build inserts all of them.
+// SharedQueue is the queue of all purchases.
 const SharedQueue = "labels"
 
 // maxJobAttempts is out of reach: the intent's own counters decide when to give up, and a job that
@@ -50,7 +49,7 @@ type BuyLabel struct {
 func (BuyLabel) Kind() string { return "buy_label" }
 
 // InsertOpts allows one live job for an intent; inserting another changes nothing.
-func (b BuyLabel) InsertOpts() river.InsertOpts { return oneLiveJob(Queue(b.Carrier)) }
+func (BuyLabel) InsertOpts() river.InsertOpts { return oneLiveJob(SharedQueue) }
 
 // oneLiveJob allows one job of the same unique args that may still run.
 func oneLiveJob(queue string) river.InsertOpts {

@@ -57,8 +57,8 @@ const (
 	fetchCooldown = 20 * time.Millisecond
 	fetchPoll     = 25 * time.Millisecond
 
-	// sharedPoll is how often jobs are looked for that an older build has inserted.
-	sharedPoll = time.Second
+	// asidePoll is how often a carrier's own queue is looked into: what is there has waited already.
+	asidePoll = 100 * time.Millisecond
 )
 
 func newRiver(
@@ -85,19 +85,24 @@ func newRiver(
 	return client, nil
 }
 
-// queues are one for each carrier: a carrier that hangs fills its own workers, and no other's.
+// queues are the shared one, and one for each carrier with the workers that its share is short of.
 func (s riverSettings) queues() map[string]river.QueueConfig {
+	share := shareOf(s.maxWorkers, len(s.carriers))
 	queues := map[string]river.QueueConfig{outbox.SharedQueue: {
-		MaxWorkers:        s.maxWorkers,
-		FetchCooldown:     sharedPoll,
-		FetchPollInterval: sharedPoll,
+		MaxWorkers:        max(s.maxWorkers, share*len(s.carriers)),
+		FetchCooldown:     fetchCooldown,
+		FetchPollInterval: fetchPoll,
 	}}
 	for _, name := range s.carriers {
 		queues[outbox.Queue(name)] = river.QueueConfig{
-			MaxWorkers:        s.maxWorkers,
-			FetchCooldown:     fetchCooldown,
-			FetchPollInterval: fetchPoll,
+			MaxWorkers:        max(1, s.maxWorkers-share, s.maxWorkers/10), // documents want some in any case
+			FetchCooldown:     asidePoll,
+			FetchPollInterval: asidePoll,
 		}
 	}
 	return queues
 }
+
+// shareOf is how many workers of the shared queue each carrier may have: together they never need more
+// than there are.
+func shareOf(maxWorkers, carriers int) int { return max(1, maxWorkers/max(1, carriers)) }

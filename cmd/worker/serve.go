@@ -108,7 +108,10 @@ func (w *worker) addAccounts(carriers *catalog.Catalog) map[string]time.Duration
 		c, _ := carriers.Carrier(name)
 		own := carriers.Settings(name)
 		w.gates[name] = newGate(name, own.RatePerSecond, open.WithLabelValues(name), w.now)
-		account := outbox.Account{Carrier: c, Timeout: w.settings.CarrierTimeout, Gate: w.gates[name]}
+		account := outbox.Account{
+			Carrier: c, Timeout: w.settings.CarrierTimeout, Gate: w.gates[name],
+			Share: shareOf(w.settings.MaxWorkers, len(carriers.Names())),
+		}
 		if own.Timeout > 0 {
 			account.Timeout = own.Timeout
 		}

@@ -18,7 +18,7 @@ type settings struct {
 	Lease          time.Duration `env:"WAYBILL_LEASE" default:"30s" placeholder:"DURATION" help:"How long one attempt may act on an intent; after that another takes over (default ${default}). A carrier may set its own in carriers.yaml."`
 	CarrierTimeout time.Duration `name:"carrier-timeout" env:"WAYBILL_CARRIER_TIMEOUT" default:"20s" placeholder:"DURATION" help:"How long one carrier call may take (default ${default}). Must leave room in the lease. A carrier may set its own in carriers.yaml."`
 	KeyTTL         time.Duration `name:"key-ttl" env:"WAYBILL_KEY_TTL" default:"24h" placeholder:"DURATION" help:"How long a completed idempotency key is kept (default ${default}). Must be longer than any caller goes on retrying."`
-	MaxWorkers     int           `name:"max-workers" env:"WAYBILL_MAX_WORKERS" default:"1000" placeholder:"N" help:"Calls under way at once to one carrier, at most (default ${default}): labels a second times the carrier's latency in seconds, and some to spare. Each carrier has as many of its own, so that one that hangs holds up no other."`
+	MaxWorkers     int           `name:"max-workers" env:"WAYBILL_MAX_WORKERS" default:"1000" placeholder:"N" help:"Calls under way at once to one carrier, at most (default ${default}): labels a second times the carrier's latency in seconds, and some to spare. Each carrier has an equal share that no other can take."`
 	LogLevel       string        `name:"log-level" env:"WAYBILL_LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"Least level that is logged: debug, info, warn or error (default ${default}). Attempts are info."`
 }
 
