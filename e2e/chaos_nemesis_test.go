@@ -96,12 +96,22 @@ func (n *nemesis) run(ctx context.Context, plan []stepOf) {
 	}
 }
 
-// urge sees to what chance has left out so far: carrier faults, and a lease that a dead worker holds.
+// leadsTo is the carrier fault that ends an intent in a state.
+var leadsTo = map[string]simserver.Fault{"rejected": simserver.Refuse, "in_doubt": simserver.ErrorBeforeCharge}
+
+// urge sees to what chance has left out so far: carrier faults, ends of intents, and a lease that a dead
+// worker holds.
 func (n *nemesis) urge(ctx context.Context) {
 	seen := n.look()
 	var rules []simserver.Rule
 	for _, fault := range n.share.faults {
 		if seen.faults[fault] == 0 {
+			rules = append(rules, simserver.Rule{Fault: fault, Probability: urgent, Count: 1})
+		}
+	}
+	for state, fault := range leadsTo {
+		// A refusal, for one, ends no intent that has a call open.
+		if slices.Contains(n.share.states, state) && seen.states[state] == 0 {
 			rules = append(rules, simserver.Rule{Fault: fault, Probability: urgent, Count: 1})
 		}
 	}
