@@ -56,6 +56,7 @@ type nemesis struct {
 	noPrevious  string // why a rolling restart was to the same build
 
 	failed []string // deeds that could not be done in time
+	undone []stepOf // the same
 }
 
 // run does what is planned up to the run's end, and goes on for as long as something that must happen
@@ -85,11 +86,17 @@ func (n *nemesis) run(ctx context.Context, plan []stepOf) {
 				n.mu.Lock()
 				defer n.mu.Unlock()
 				n.failed = append(n.failed, fmt.Sprintf("%s at %s: %s", s.deed, s.at.Round(time.Millisecond), err))
+				n.undone = append(n.undone, s)
 			}
 		})
 	}
 	lasting.Wait()
 	// A machine with much else to do may not have come to it yet.
+	for _, s := range n.undone {
+		if n.fired[s.deed] == 0 {
+			_ = n.try(ctx, s) // Else it is missing, and the run unknown.
+		}
+	}
 	for begin := time.Now(); time.Since(begin) < urgeMost && ctx.Err() == nil && len(n.missing(playing)) > 0; {
 		n.urge(ctx)
 		pause(ctx, deedEvery)
