@@ -261,9 +261,12 @@ func (a *attempt) step(ctx context.Context, ship carrier.Shipment) (conclusion, 
 		return *unsent, nil
 	}
 	held, err := a.outbox.journalCall(ctx, &a.claimed, a.account.Carrier, remoteID)
-	if err != nil || !held {
+	if err != nil {
 		a.done("")
-		return a.unprepared(looked), err
+		return looked, err
+	}
+	if !held {
+		return a.unprepared(looked), nil
 	}
 	concl := a.call(ctx, ship)
 	concl.evidence = append(looked.evidence, concl.evidence...)
