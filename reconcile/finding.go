@@ -107,7 +107,28 @@ type Finding struct {
 	Advice string
 
 	Source invoice.Source
+
+	// State is where the finding is in its life; FirstSeen the as-of day of the run that found it first.
+	State     State
+	FirstSeen invoice.Date
+
+	// DisputeBy is the last day on which the carrier takes a claim; 0 where nothing is to be claimed.
+	DisputeBy invoice.Date
 }
+
+// State is where a finding is in its life. A run makes it new, open or cleared; a person, by
+// `reconcile findings`, the others.
+type State string
+
+// The states of findings.
+const (
+	New          State = "new"
+	Open         State = "open"
+	Acknowledged State = "acknowledged"
+	Disputed     State = "disputed"
+	CreditedBack State = "credited"
+	Cleared      State = "cleared"
+)
 
 // findingID names a finding by its kind and what it is about, never by when or in which file it was
 // found. Each part is framed by its length: "ab","c" and "a","bc" are not the same.

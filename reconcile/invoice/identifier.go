@@ -44,3 +44,21 @@ func CleanID(s string) string {
 		return r
 	}, s)
 }
+
+// ours is the shape of the references that Waybill gives its labels.
+var ours = regexp.MustCompile(`^WB[0-9A-V]{26}$`)
+
+// OurReference picks, of all the references that a line carries, the one that has the shape of ours;
+// where none has, the first that says anything.
+func OurReference(references ...string) string {
+	first := ""
+	for _, r := range references {
+		if r = CleanID(r); ours.MatchString(r) {
+			return r
+		}
+		if first == "" {
+			first = r
+		}
+	}
+	return first
+}

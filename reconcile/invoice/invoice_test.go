@@ -60,3 +60,11 @@ func TestDamaged(t *testing.T) {
 		require.True(t, invoice.Damaged(s), "%q", s)
 	}
 }
+
+func TestOurReference(t *testing.T) {
+	t.Parallel()
+	const ours = "WB00000000E1JM400000G0000004"
+	require.Equal(t, ours, invoice.OurReference("", "PO 4711", " "+ours))
+	require.Equal(t, "PO4711", invoice.OurReference("", "PO 4711", "WB17"))
+	require.Empty(t, invoice.OurReference("", " "))
+}

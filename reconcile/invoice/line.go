@@ -6,40 +6,73 @@
 package invoice
 
 import (
+	"slices"
 	"strconv"
 
 	"waybill/carrier"
 )
 
-// Kind says what a line charges for.
+// Kind says what a line charges for, in words that all carriers share.
 type Kind string
 
-// The kinds of lines.
+// The kinds of lines that make up a label's price: what was known, or could have been, when it was
+// bought. Their sum is held against the label's cost.
 const (
-	// Freight is the price of one label: all that was known when it was bought. A label has one.
+	// Freight is the carriage itself. A label has one; where a carrier bills one amount for
+	// everything, it is this.
 	Freight Kind = "freight"
 
-	// Adjustment corrects a price afterwards (weight, address, residential), either way.
+	Fuel        Kind = "fuel"
+	Residential Kind = "residential"
+	Area        Kind = "area"
+	Return      Kind = "return"
+
+	// Accessorial is every other surcharge that belongs to a label.
+	Accessorial Kind = "accessorial"
+)
+
+// The kinds that come after the price, and those that are no label's.
+const (
+	// Adjustment corrects a price afterwards, either way, where the carrier does not say which part.
 	Adjustment Kind = "adjustment"
+
+	// AddressCorrection and Weight are the two corrections that carriers name.
+	AddressCorrection Kind = "address_correction"
+	Weight            Kind = "weight"
 
 	// VoidCredit gives back the price of a label that was cancelled. It is never positive.
 	VoidCredit Kind = "void_credit"
 
-	// Tax is tax or duty, which a label's price does not include.
-	Tax Kind = "tax"
+	// ServiceCredit gives money back for another reason: a late delivery, a claim.
+	ServiceCredit Kind = "service_credit"
+
+	// Chargeback bills the shipper for what another should have paid, often months later.
+	Chargeback Kind = "chargeback"
+
+	// Tax, Duty and Brokerage are not in a label's price.
+	Tax       Kind = "tax"
+	Duty      Kind = "duty"
+	Brokerage Kind = "brokerage"
 
 	// InvoiceLevel belongs to the invoice and to no label: a weekly fee, a late fee.
 	InvoiceLevel Kind = "invoice_level"
+
+	// Unknown is a charge that the dialect does not know. It is kept, counted and reported.
+	Unknown Kind = "unknown"
 )
+
+// Kinds are all kinds, in the order in which documents list them.
+func Kinds() []Kind {
+	return []Kind{
+		Freight, Fuel, Residential, Area, Return, Accessorial, Adjustment, AddressCorrection, Weight,
+		VoidCredit, ServiceCredit, Chargeback, Tax, Duty, Brokerage, InvoiceLevel, Unknown,
+	}
+}
 
 // ParseKind reads a kind as files spell it.
 func ParseKind(s string) (Kind, bool) {
-	switch k := Kind(s); k {
-	case Freight, Adjustment, VoidCredit, Tax, InvoiceLevel:
-		return k, true
-	default:
-		return "", false
-	}
+	k := Kind(s)
+	return k, slices.Contains(Kinds(), k)
 }
 
 // Source is where a line was read: a file's name without its folder, and the row as an editor
@@ -67,16 +100,34 @@ type Line struct {
 	InvoiceNo   string
 	InvoiceDate Date
 
+	// OriginalInvoiceNo is the invoice that this one corrects, where it says so.
+	OriginalInvoiceNo string
+
 	// LineNo tells the lines of an invoice apart, so that a finding keeps its id when the same
 	// invoice comes again in another file.
 	LineNo string
 
 	Kind Kind
 
+	// Correction is true for a line that corrects an earlier charge of its kind, either way: a rebilled
+	// weight, a fuel surcharge that follows it.
+	Correction bool
+
+	// Informative is true for a line whose amount repeats what other lines say (UPS calls it INF). Such
+	// lines count only where the invoice adds up to its stated total with them and not without.
+	Informative bool
+
 	// TrackingNo is empty where a line belongs to no label. Carriers use numbers again.
 	TrackingNo string
 
-	// Reference is ours where the carrier prints it.
+	// MasterTrackingNo is the number of the shipment that the parcel is a piece of; empty if it is
+	// the only one or the invoice does not say.
+	MasterTrackingNo string
+
+	// OriginalTrackingNo is the number that this one replaced, where the carrier labelled anew.
+	OriginalTrackingNo string
+
+	// Reference is ours where the carrier prints it: see [OurReference].
 	Reference string
 
 	// ShipDate is 0 where the invoice does not say.
