@@ -102,7 +102,7 @@ func TestReadRejectsARowAndGoesOn(t *testing.T) {
 		{"TotalGrouped", "8.40,8.40", "8.40,1 008.40", invoice.FieldUnreadable, "invoice_total"},
 		{"ThirdDecimal", "8.40,8.40", "8.401,8.40", invoice.FieldUnreadable, "amount"},
 		{"Date", "2026-03-31", "03/31/2026", invoice.FieldUnreadable, "invoice_date"},
-		{"Kind", "freight", "fuel", invoice.FieldUnreadable, "kind"},
+		{"Kind", "freight", "petrol", invoice.FieldUnreadable, "kind"},
 		{"Currency", "USD", "usd", invoice.FieldUnreadable, "currency"},
 		{"PositiveVoidCredit", "freight", "void_credit", invoice.FieldUnreadable, "amount"},
 		{"LongReference", "REF1", strings.Repeat("R", 65), invoice.FieldTooLong, "reference"},

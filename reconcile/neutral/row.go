@@ -171,11 +171,18 @@ func (r *reader) date(column string, required bool) invoice.Date {
 	return date
 }
 
+var kindNames = func() (names []string) {
+	for _, k := range invoice.Kinds() {
+		names = append(names, string(k))
+	}
+	return names
+}()
+
 func (r *reader) kind() invoice.Kind {
 	kind, ok := invoice.ParseKind(r.text("kind", true))
 	if !ok {
 		r.reject(invoice.FieldUnreadable, "kind",
-			"kind must be freight, adjustment, void_credit, tax or invoice_level")
+			"kind must be one of "+strings.Join(kindNames, ", "))
 	}
 	return kind
 }
