@@ -57,6 +57,10 @@ const (
 	// InvoiceLevel belongs to the invoice and to no label: a weekly fee, a late fee.
 	InvoiceLevel Kind = "invoice_level"
 
+	// Rounding is what an invoice's stated total and its lines are apart where its carrier rounds each
+	// on its own: one minor unit, either way, and no label's.
+	Rounding Kind = "rounding"
+
 	// Unknown is a charge that the dialect does not know. It is kept, counted and reported.
 	Unknown Kind = "unknown"
 )
@@ -65,7 +69,7 @@ const (
 func Kinds() []Kind {
 	return []Kind{
 		Freight, Fuel, Residential, Area, Return, Accessorial, Adjustment, AddressCorrection, Weight,
-		VoidCredit, ServiceCredit, Chargeback, Tax, Duty, Brokerage, InvoiceLevel, Unknown,
+		VoidCredit, ServiceCredit, Chargeback, Tax, Duty, Brokerage, InvoiceLevel, Rounding, Unknown,
 	}
 }
 
@@ -140,6 +144,10 @@ type Line struct {
 
 	// StatedCents is the invoice's total as the invoice states it, in the currency of Amount.
 	StatedCents int64
+
+	// Unstated is true where the file states no total for the line's invoice in the line's currency, so
+	// that nothing can be held against the sum of its lines. StatedCents is 0 then.
+	Unstated bool
 }
 
 // Date is the day on which the charge arose, as well as the invoice tells.
