@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"time"
 
 	"waybill/carrier"
 	"waybill/reconcile/invoice"
@@ -102,6 +103,12 @@ type Finding struct {
 	Expected   carrier.Money
 	Difference carrier.Money
 
+	// OtherInvoiceNo is the invoice with the charge that counts, where this one is a further charge
+	// for the same label; VoidedAt is when the carrier confirmed that the label is void, or zero.
+	// Both are evidence for a claim.
+	OtherInvoiceNo string
+	VoidedAt       time.Time
+
 	// Text is the carrier's own name of the charge; Advice says what to do about an input.
 	Text   string
 	Advice string
@@ -184,6 +191,7 @@ func (f Finding) naming(l Label) Finding {
 	f.OrderID, f.ParcelNo, f.LabelVersion = l.OrderID, l.ParcelNo, l.LabelVersion
 	f.LabelID, f.IntentID = l.LabelID, l.IntentID
 	f.CallerID, f.IdempotencyKey = l.CallerID, l.IdempotencyKey
+	f.VoidedAt = l.VoidedAt
 	return f
 }
 

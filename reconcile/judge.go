@@ -182,7 +182,9 @@ func (j *judgement) live(l *Label, left, credits []*Charge, contested bool) Labe
 			if c.InvoiceNo == counted.InvoiceNo {
 				why = TwiceOnOneInvoice
 			}
-			j.find(aboutLine(BilledTwice, Error, why, *c).naming(*l).nothingExpected())
+			f := aboutLine(BilledTwice, Error, why, *c).naming(*l).nothingExpected()
+			f.OtherInvoiceNo = counted.InvoiceNo
+			j.find(f)
 		default:
 			j.corrected(l, c)
 		}

@@ -423,7 +423,7 @@ func TestJudgeNamesWhoseLabelItIs(t *testing.T) {
 		Why: reconcile.TwiceOnOneInvoice, Carrier: "sim", Account: "A1", InvoiceNo: "INV1",
 		InvoiceDate: day("2026-03-07"), LineNo: "2", TrackingNo: "T1", Reference: "R1", OrderID: 918273,
 		ParcelNo: 1, LabelVersion: 1, LabelID: "L1", IntentID: "I1", CallerID: "fulfilment",
-		IdempotencyKey: "k1", Billed: usd(840), Expected: usd(0), Difference: usd(840),
+		IdempotencyKey: "k1", Billed: usd(840), Expected: usd(0), Difference: usd(840), OtherInvoiceNo: "INV1",
 		Source: invoice.Source{File: "march.csv", Row: 3},
 	}, v.Findings[0]))
 }

@@ -24,7 +24,7 @@ type runCommand struct {
 	Format   string        `default:"auto" help:"The files' format: auto (by content), neutral."`
 	AsOf     string        `required:"" placeholder:"YYYY-MM-DD" help:"The day as of whose end everything is judged. There is no default: the same command gives the same report on any day."`
 	Since    string        `placeholder:"YYYY-MM-DD" help:"The first day whose labels the files must bill. Without it, every label ever bought must be on them."`
-	Out      string        `required:"" placeholder:"DIR" help:"The folder for exceptions.csv and summary.json; made if it is missing."`
+	Out      string        `required:"" placeholder:"DIR" help:"The folder for the report; made if it is missing."`
 	Grace    int           `default:"14" help:"Days that the carrier may take to bill a label, and to credit a void."`
 	KeyTTL   time.Duration `name:"key-ttl" env:"WAYBILL_KEY_TTL" default:"24h" help:"How long the service keeps completed idempotency keys."`
 	Timezone string        `default:"UTC" placeholder:"ZONE" help:"The time zone that turns instants into days, e.g. America/Chicago."`

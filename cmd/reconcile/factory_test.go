@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/internal/testdb"
+	"waybill/reconcile/report"
 )
 
 // bundle is a fresh database, a folder of invoices and a place for the report.
@@ -240,7 +241,7 @@ func (b *bundle) exceptions() []string {
 
 func (b *bundle) exceptionRows() []map[string]string {
 	b.t.Helper()
-	records, err := csv.NewReader(strings.NewReader(b.reported(exceptionsName))).ReadAll()
+	records, err := csv.NewReader(strings.NewReader(b.reported(report.ExceptionsName))).ReadAll()
 	require.NoError(b.t, err)
 	var out []map[string]string
 	for _, r := range records[1:] {
@@ -260,6 +261,18 @@ func (b *bundle) reported(name string) string {
 	content, err := os.ReadFile(filepath.Join(b.out, name))
 	require.NoError(b.t, err)
 	return string(content)
+}
+
+// listing is what lies in the report's folder.
+func (b *bundle) listing() []string {
+	b.t.Helper()
+	entries, err := os.ReadDir(b.out)
+	require.NoError(b.t, err)
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
 }
 
 // nothingReported proves that a run left nothing behind.

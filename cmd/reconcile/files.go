@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"waybill/reconcile/invoice"
+	"waybill/reconcile/report"
 )
 
 // headSize is enough to see a header in.
@@ -161,6 +162,20 @@ func (f *inputFile) read(sink invoice.Sink) error {
 		}
 	}
 	return nil
+}
+
+// told is what the report says of the file.
+func (f *inputFile) told() report.File {
+	out := report.File{
+		Name: f.name, SHA256: f.sha256, Lines: f.lines, Rejected: f.rejected, Ignored: f.ignored,
+	}
+	if f.dialect != nil {
+		out.Format = f.dialect.Name()
+	}
+	if f.refused != nil {
+		out.Refused = f.refused.Advice
+	}
+	return out
 }
 
 // unreadable says why a file cannot be read, without its path, which outputs must not depend on.

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"waybill/reconcile"
+	"waybill/reconcile/report"
 )
 
 // reconciliation is one run.
@@ -16,23 +17,13 @@ type reconciliation struct {
 	settings settings
 	files    []*inputFile
 	conn     *pgx.Conn
-	report   *reportFiles
+	report   *report.Report
 
 	ledger *reconcile.Ledger
 	totals *reconcile.Totals
 
-	// errors and warnings are the first findings that somebody has to look at, for the terminal.
-	errors   []reconcile.Finding
-	warnings []reconcile.Finding
-	// urgent is how many there are of both.
-	urgent int
-
-	distrusted bool
-	keysRead   int64
+	keysRead int64
 }
-
-// maxUrgent is a screenful. All findings are in exceptions.csv.
-const maxUrgent = 20
 
 // reconcile does one reconciliation and returns the exit status. It writes the report or leaves
 // the folder as it was.
@@ -54,27 +45,24 @@ func (c *runCommand) reconcile(ctx context.Context, stdout io.Writer) (status in
 	}
 	// Closing only says goodbye: all was read by then, or an error says so.
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	report, err := openReport(s.out)
+	out, err := report.Open(s.out)
 	if err != nil {
-		return 0, err
+		return 0, usageError(fmt.Errorf("--out: %w", err))
 	}
 	// What cannot be removed is a hidden file beside the report, and no reason to hide its result.
-	defer func() { _ = report.abandon() }()
+	defer func() { _ = out.Close() }()
 	r := &reconciliation{
-		settings: s, files: files, conn: conn, report: report,
+		settings: s, files: files, conn: conn, report: out,
 		ledger: reconcile.NewLedger(), totals: reconcile.NewTotals(),
 	}
-	summary, err := r.run(ctx)
+	run, err := r.run(ctx)
 	if err != nil {
 		return 0, schemaError(err)
 	}
-	if err := report.publish(summary); err != nil {
+	if err := out.Publish(run); err != nil {
 		return 0, err
 	}
-	if err := r.print(stdout, summary); err != nil {
-		return 0, fmt.Errorf("printing the summary: %w", err)
-	}
-	return summary.ExitStatus, nil
+	return out.Result().ExitStatus(), out.Print(stdout)
 }
 
 // noneReadable is the error of a run that has nothing to judge: it ends before it writes a report
@@ -91,16 +79,16 @@ func noneReadable(files []*inputFile) error {
 }
 
 // run stages, judges, checks and adds up.
-func (r *reconciliation) run(ctx context.Context) (*summary, error) {
+func (r *reconciliation) run(ctx context.Context) (report.Run, error) {
 	if err := r.stage(ctx); err != nil {
-		return nil, err
+		return report.Run{}, err
 	}
 	if err := noneReadable(r.files); err != nil {
-		return nil, err
+		return report.Run{}, err
 	}
 	snap, err := takeSnapshot(ctx, r.conn)
 	if err != nil {
-		return nil, err
+		return report.Run{}, err
 	}
 	// Nothing was written: how the transaction ends does not matter.
 	defer func() { _ = snap.tx.Rollback(context.WithoutCancel(ctx)) }()
@@ -111,16 +99,39 @@ func (r *reconciliation) run(ctx context.Context) (*summary, error) {
 		KeysSince: snap.now.Add(-r.settings.keyTTL),
 	}
 	if err := r.judge(ctx, snap, rules); err != nil {
-		return nil, err
+		return report.Run{}, err
 	}
 	if err := r.checkRecords(ctx, snap, rules); err != nil {
-		return nil, err
+		return report.Run{}, err
 	}
-	invoices, err := r.ledger.Close()
-	if err != nil {
-		return nil, err
+	out := r.told()
+	if out.Bought, err = snap.bought(ctx, r.settings); err != nil {
+		return report.Run{}, err
 	}
-	return r.summarise(invoices), nil
+	if out.Invoices, err = r.ledger.Close(); err != nil {
+		return report.Run{}, err
+	}
+	return out, nil
+}
+
+// told is what the report says of the run besides findings, invoices and purchases.
+func (r *reconciliation) told() report.Run {
+	out := report.Run{
+		Parameters: report.Parameters{
+			Carrier:   r.settings.carrier,
+			AsOf:      r.settings.asOf,
+			Since:     r.settings.since,
+			Zone:      r.settings.zone,
+			GraceDays: r.settings.grace,
+			KeyTTL:    r.settings.keyTTL.String(),
+		},
+		Labels:        r.totals.Labels(),
+		CompletedKeys: r.keysRead,
+	}
+	for _, f := range r.files {
+		out.Files = append(out.Files, f.told())
+	}
+	return out
 }
 
 // judge holds all lines against all labels.
@@ -190,28 +201,5 @@ func (r *reconciliation) find(f reconcile.Finding) error {
 	if f.Carrier == "" {
 		f.Carrier = r.settings.carrier
 	}
-	r.totals.Find(f)
-	r.distrusted = r.distrusted || f.Kind.Distrusts()
-	if f.Severity != reconcile.Info {
-		r.urgent++
-	}
-	switch {
-	case f.Severity == reconcile.Error && len(r.errors) < maxUrgent:
-		r.errors = append(r.errors, f)
-	case f.Severity == reconcile.Warning && len(r.warnings) < maxUrgent:
-		r.warnings = append(r.warnings, f)
-	}
-	return r.report.exception(f)
-}
-
-// status is what the run has to say by its exit status.
-func (r *reconciliation) status() int {
-	switch {
-	case r.distrusted:
-		return exitInput
-	case r.urgent > 0:
-		return exitFindings
-	default:
-		return exitClean
-	}
+	return r.report.Find(f)
 }

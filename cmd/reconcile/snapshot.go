@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"waybill/reconcile"
+	"waybill/reconcile/report"
 )
 
 // fetchRows is how many rows of a cursor are held in memory at once.
@@ -120,10 +121,9 @@ func scanLabel(row pgx.CollectableRow, more ...any) (*reconcile.Label, error) {
 	return &l, nil
 }
 
-// labelQuery reads the labels that the files must bill and those that they do bill, by tracking
-// number. A label that was bought before or after the time in question counts only if it is billed.
-const labelQuery = `
-	SELECT ` + labelColumns + `
+// labelsToBill are the labels that the files must bill and those that they do bill. A label that was
+// bought before or after the time in question counts only if it is billed.
+const labelsToBill = `
 	FROM labels l
 	LEFT JOIN (
 		SELECT DISTINCT tracking_no
@@ -131,7 +131,11 @@ const labelQuery = `
 		WHERE tracking_no <> ''
 	) s USING (tracking_no)
 	WHERE l.carrier = $1
-		AND (s.tracking_no IS NOT NULL OR (l.bought_at >= $2 AND l.bought_at < $3))
+		AND (s.tracking_no IS NOT NULL OR (l.bought_at >= $2 AND l.bought_at < $3))`
+
+// labelQuery reads the labels by tracking number.
+const labelQuery = `
+	SELECT ` + labelColumns + labelsToBill + `
 	ORDER BY
 		l.tracking_no COLLATE "C",
 		l.bought_at,
@@ -147,6 +151,26 @@ func (s *snapshot) labels(ctx context.Context, set settings) iter.Seq2[reconcile
 		return *l, nil
 	}
 	return rows(ctx, s, "labels_to_bill", scan, labelQuery, set.carrier, set.begin(), set.end())
+}
+
+// bought counts the labels without looking at how they stand: the roll-forward of the report must
+// come to the same.
+func (s *snapshot) bought(ctx context.Context, set settings) ([]report.Bought, error) {
+	counted, err := s.tx.Query(ctx, `
+		SELECT
+			l.currency,
+			count(*),
+			sum(l.cost_cents)::bigint`+labelsToBill+`
+		GROUP BY l.currency
+		ORDER BY l.currency COLLATE "C"`, set.carrier, set.begin(), set.end())
+	if err != nil {
+		return nil, fmt.Errorf("counting the labels bought: %w", err)
+	}
+	totals, err := pgx.CollectRows(counted, pgx.RowToStructByPos[report.Bought])
+	if err != nil {
+		return nil, fmt.Errorf("counting the labels bought: %w", err)
+	}
+	return totals, nil
 }
 
 // labelWithKey is a label and the record of its key, if there is one.

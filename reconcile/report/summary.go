@@ -1,9 +1,17 @@
-package main
+package report
 
 import (
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"errors"
+	"fmt"
+
 	"waybill/carrier"
 	"waybill/reconcile"
 )
+
+// SummaryName is the file with the run's parameters and totals.
+const SummaryName = "summary.json"
 
 // summarySchema is raised when a member of summary.json changes its meaning or goes away.
 const summarySchema = 1
@@ -12,7 +20,7 @@ const summarySchema = 1
 type summary struct {
 	SchemaVersion int               `json:"schema_version"`
 	ExitStatus    int               `json:"exit_status"`
-	Result        string            `json:"result"`
+	Result        Result            `json:"result"`
 	Parameters    summaryParameters `json:"parameters"`
 	Files         []summaryFile     `json:"files"`
 	Invoices      []summaryInvoice  `json:"invoices"`
@@ -85,36 +93,30 @@ type summaryFindings struct {
 	Difference *summaryMoney      `json:"difference,omitzero"`
 }
 
-// results are the words for the exit statuses that a report can have.
-var results = map[int]string{
-	exitClean:    "clean",
-	exitFindings: "findings",
-	exitInput:    "inputs_not_to_be_relied_on",
-}
-
 // summarise adds up what was found.
-func (r *reconciliation) summarise(invoices []*reconcile.Invoice) *summary {
+func (r *Report) summarise(run Run) *summary {
+	p := run.Parameters
 	s := &summary{
 		SchemaVersion: summarySchema,
-		ExitStatus:    r.status(),
-		Result:        results[r.status()],
+		ExitStatus:    r.Result().ExitStatus(),
+		Result:        r.Result(),
 		Parameters: summaryParameters{
-			Carrier:   r.settings.carrier,
-			AsOf:      r.settings.asOf.String(),
-			Since:     r.settings.since.String(),
-			Timezone:  r.settings.zone.String(),
-			GraceDays: r.settings.grace,
-			KeyTTL:    r.settings.keyTTL.String(),
+			Carrier:   p.Carrier,
+			AsOf:      p.AsOf.String(),
+			Since:     p.Since.String(),
+			Timezone:  p.Zone.String(),
+			GraceDays: p.GraceDays,
+			KeyTTL:    p.KeyTTL,
 		},
-		CompletedKeys: r.keysRead,
+		CompletedKeys: run.CompletedKeys,
 	}
-	for _, f := range r.files {
-		s.Files = append(s.Files, summariseFile(f))
+	for _, f := range run.Files {
+		s.Files = append(s.Files, summaryFile(f))
 	}
-	for _, i := range invoices {
+	for _, i := range run.Invoices {
 		s.Invoices = append(s.Invoices, summariseInvoice(i))
 	}
-	s.Labels = summariseLabels(r.totals.Labels())
+	s.Labels = summariseLabels(run.Labels)
 	for _, f := range r.totals.Findings() {
 		entry := summaryFindings{Kind: f.Kind, Severity: f.Severity, Count: f.Count, Currency: f.Currency}
 		if f.Currency != "" {
@@ -124,19 +126,6 @@ func (r *reconciliation) summarise(invoices []*reconcile.Invoice) *summary {
 		s.Findings = append(s.Findings, entry)
 	}
 	return s
-}
-
-func summariseFile(f *inputFile) summaryFile {
-	out := summaryFile{
-		Name: f.name, SHA256: f.sha256, Lines: f.lines, Rejected: f.rejected, Ignored: f.ignored,
-	}
-	if f.dialect != nil {
-		out.Format = f.dialect.Name()
-	}
-	if f.refused != nil {
-		out.Refused = f.refused.Advice
-	}
-	return out
 }
 
 func summariseInvoice(i *reconcile.Invoice) summaryInvoice {
@@ -179,4 +168,19 @@ func summariseLabels(totals []reconcile.LabelTotal) []summaryLabels {
 
 func money(cents int64, currency string) summaryMoney {
 	return summaryMoney{Minor: cents, Decimal: carrier.Money{Cents: cents, Currency: currency}.Decimal()}
+}
+
+func writeSummary(to *files, s *summary) error {
+	file, err := to.create(SummaryName)
+	if err != nil {
+		return err
+	}
+	err = json.MarshalWrite(file, s, jsontext.WithIndent("  "))
+	if err == nil {
+		_, err = file.WriteString("\n")
+	}
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("writing %s: %w", SummaryName, err)
+	}
+	return nil
 }

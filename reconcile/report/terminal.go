@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"bufio"
@@ -15,8 +15,9 @@ import (
 // maxInvoices is how many invoices are shown in full. All are in summary.json.
 const maxInvoices = 10
 
-// print writes the summary for a person.
-func (r *reconciliation) print(to io.Writer, s *summary) error {
+// Print writes the published summary for a person. It is called after Publish.
+func (r *Report) Print(to io.Writer) error {
+	s := r.published
 	w := bufio.NewWriter(to)
 	p := s.Parameters
 	since := "all labels"
@@ -30,15 +31,18 @@ func (r *reconciliation) print(to io.Writer, s *summary) error {
 	printLabels(w, s.Labels)
 	fmt.Fprintf(w, "Our own records\n  %s held against their labels\n\n", count(s.CompletedKeys, "completed key"))
 	r.printFindings(w, s.Findings)
-	fmt.Fprintf(w, "Result: %s\nAll findings: %s\n", verdict(s), filepath.Join(r.settings.out, exceptionsName))
-	return w.Flush()
+	fmt.Fprintf(w, "Result: %s\nAll findings: %s\n", verdict(s.Result), filepath.Join(r.dir, ExceptionsName))
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("printing the summary: %w", err)
+	}
+	return nil
 }
 
-func verdict(s *summary) string {
-	switch s.ExitStatus {
-	case exitClean:
+func verdict(r Result) string {
+	switch r {
+	case Clean:
 		return "clean (exit status 0)"
-	case exitFindings:
+	case Findings:
 		return "there are findings to look at (exit status 1)"
 	default:
 		return "an input is incomplete or does not foot: mend it first, the rest may be wrong (exit status 3)"
@@ -76,7 +80,7 @@ func printInvoices(w io.Writer, invoices []summaryInvoice) {
 		}
 	}
 	if hidden := len(invoices) - shown; hidden > 0 {
-		fmt.Fprintf(w, "And %s in %s.\n\n", count(int64(hidden), "invoice"), summaryName)
+		fmt.Fprintf(w, "And %s in %s.\n\n", count(int64(hidden), "invoice"), SummaryName)
 	}
 }
 
@@ -106,7 +110,7 @@ func printLabels(w io.Writer, labels []summaryLabels) {
 	}
 }
 
-func (r *reconciliation) printFindings(w io.Writer, totals []summaryFindings) {
+func (r *Report) printFindings(w io.Writer, totals []summaryFindings) {
 	if len(totals) == 0 {
 		return
 	}
