@@ -1,0 +1,42 @@
+package invoicegen
+
+import (
+	"fmt"
+	"strings"
+)
+
+var uspsHeader = strings.Split("ACH Withdrawal ID|ACH Withdrawal Amount|EPS Account #|EPS Transaction ID|"+
+	"Transaction Amount|Transaction Date/Time|Transaction Type|EFN|Package Identification Code (PIC)|Mail Class|"+
+	"Postage|CRID|Master MID|Permit Number|Permit Type|Permit Finance Number|Reason|Details|Cust Ref Num1|"+
+	"Cust Ref Num2|Dispute ID", "|")
+
+// usps writes the transactions of the Enterprise Payment System that one withdrawal paid for.
+func (b *builder) usps(inv *Invoice) sheet {
+	t := table{header: uspsHeader}
+	for n, x := range inv.Billings {
+		kind, cents := "Label Purchase", x.Cents()
+		if cents < 0 {
+			kind = "Label Refund"
+			if b.style.positive {
+				// Some exports leave the sign to the reader.
+				cents = -cents
+			}
+		}
+		t.row(map[string]string{
+			"ACH Withdrawal ID":                 b.id(inv.No),
+			"ACH Withdrawal Amount":             inv.money(inv.Stated),
+			"EPS Account #":                     b.id(inv.Account),
+			"EPS Transaction ID":                fmt.Sprintf("%s%04d", inv.No[5:], n),
+			"Transaction Amount":                inv.money(cents),
+			"Transaction Date/Time":             x.Day.Format("2006-01-02 ") + fmt.Sprintf("10:%02d:00", n%60),
+			"Transaction Type":                  kind,
+			"Package Identification Code (PIC)": b.id(x.TrackingNo),
+			"Mail Class":                        "USPS Ground Advantage",
+			"Postage":                           inv.money(cents),
+			"Details":                           x.Person.name + ", " + x.Person.street,
+			"Cust Ref Num1":                     x.Reference,
+			"Cust Ref Num2":                     "SHELF 7",
+		})
+	}
+	return t.sheet("EPS_" + inv.No + ".csv")
+}
