@@ -29,6 +29,9 @@ type player struct {
 	// the processors out among sessions first, and only then within each.
 	apart bool
 
+	// first is true for a program apart that gets its processor before the others: see goesFirst.
+	first bool
+
 	mu       sync.Mutex
 	binaries string // the build to start next
 	current  *life
@@ -100,6 +103,9 @@ func (m *player) begin() (*life, error) {
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		return nil, err
+	}
+	if m.first {
+		_ = goesFirst(cmd.Process.Pid) // Where the system has no such thing, everybody waits alike.
 	}
 	l := &life{player: m.name, cmd: cmd, log: path, done: make(chan struct{})}
 	go func() {

@@ -25,8 +25,12 @@ type figures struct {
 	// mute are refusals without a Retry-After.
 	mute int
 
-	// accepts and refusals are how long answers took, ascending.
+	// accepts and refusals are how long answers took, ascending: of what is accepted from when it was
+	// meant to be sent, of what is refused from when it was.
 	accepts, refusals []time.Duration
+
+	// lates are by how much requests were sent later than they should have been, ascending.
+	lates []time.Duration
 }
 
 // count sums up the shots that were meant for a time, of one source or of all (-1).
@@ -37,13 +41,14 @@ func count(shots []shot, from, to time.Duration, source int) figures {
 			continue
 		}
 		f.sent++
+		f.lates = append(f.lates, s.late)
 		switch s.status {
 		case http.StatusAccepted:
 			f.accepted++
 			f.accepts = append(f.accepts, s.took)
 		case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 			f.refused++
-			f.refusals = append(f.refusals, s.took)
+			f.refusals = append(f.refusals, s.took-s.late)
 			if !s.retryAfter {
 				f.mute++
 			}
@@ -52,6 +57,7 @@ func count(shots []shot, from, to time.Duration, source int) figures {
 		}
 	}
 	slices.Sort(f.accepts)
+	slices.Sort(f.lates)
 	slices.Sort(f.refusals)
 	seconds := (to - from).Seconds()
 	f.offered, f.goodput = float64(f.sent)/seconds, float64(f.accepted)/seconds
@@ -100,6 +106,7 @@ func (o *overload) report() {
 		o.row("resident memory of the "+program+" at most", "256 MiB",
 			fmt.Sprintf("%d MiB", o.peak[program]>>20), o.peak[program] < residentMost)
 	}
+	o.note("the load and the API get a processor before the others", o.weighted)
 	o.note("load average of the machine before it began; now", o.loadBefore+"; "+loadAverage())
 	text := fmt.Sprintf("overload, %s at twice the capacity; load, API, worker, carrier and Postgres share %d processors:\n%s",
 		o.duration, runtime.NumCPU(), o.rows.String())

@@ -4,11 +4,11 @@ package e2e
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -23,6 +23,9 @@ type shot struct {
 	// whole answer. Whatever delays the sending, a busy machine or a service that answers slowly, is
 	// part of what a caller would have waited.
 	meant, took time.Duration
+
+	// late is how much of that passed before it was sent: the load itself waited for a processor.
+	late time.Duration
 
 	source     int
 	status     int // 0 if there was no answer
@@ -88,6 +91,7 @@ func (c *conn) connect(addr string) error {
 
 // fire sends one new order and notes what came of it.
 func (l *loader) fire(c *conn, began time.Time, s shot, key string) {
+	s.late = time.Since(began) - s.meant
 	s.status, s.retryAfter = c.exchange(key, l.order.Add(1))
 	s.took = time.Since(began) - s.meant
 	c.shots = append(c.shots, s)
@@ -107,16 +111,51 @@ func (c *conn) exchange(key string, order int64) (status int, retryAfter bool) {
 	if _, err := c.Write(c.buffer); err != nil {
 		return 0, false
 	}
-	resp, err := http.ReadResponse(c.reader, nil)
+	status, retryAfter, err := c.read()
 	if err != nil {
 		return 0, false
 	}
-	defer resp.Body.Close()
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-		return 0, false
+	return status, retryAfter
+}
+
+var errNotHTTP = errors.New("the answer is not HTTP/1.1 with a length")
+
+// read reads a whole answer. net/http would do, at three times the cost.
+func (c *conn) read() (status int, retryAfter bool, err error) {
+	line, err := c.reader.ReadSlice('\n')
+	if err != nil {
+		return 0, false, err
 	}
-	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
-	return resp.StatusCode, err == nil && seconds > 0
+	if len(line) < len("HTTP/1.1 200") || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) {
+		return 0, false, errNotHTTP
+	}
+	if status, err = strconv.Atoi(string(line[9:12])); err != nil {
+		return 0, false, errNotHTTP
+	}
+	length := -1
+	for {
+		if line, err = c.reader.ReadSlice('\n'); err != nil {
+			return 0, false, err
+		}
+		name, value, _ := bytes.Cut(bytes.TrimSpace(line), []byte(": "))
+		if len(name) == 0 {
+			break
+		}
+		switch string(name) {
+		case "Content-Length":
+			if length, err = strconv.Atoi(string(value)); err != nil {
+				return 0, false, errNotHTTP
+			}
+		case "Retry-After":
+			seconds, err := strconv.Atoi(string(value))
+			retryAfter = err == nil && seconds > 0
+		}
+	}
+	if length < 0 {
+		return 0, false, errNotHTTP
+	}
+	_, err = c.reader.Discard(length)
+	return status, retryAfter, err
 }
 
 // closed is a load in a closed loop: so many clients, each sending its next order when the last one is

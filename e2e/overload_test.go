@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -67,6 +68,9 @@ type overload struct {
 
 	loadBefore string
 
+	// weighted is true if the load and the API got their processors before the others.
+	weighted bool
+
 	// What the flood was answered altogether.
 	accepted, refused, unclear int
 
@@ -88,6 +92,7 @@ func newOverload(t *testing.T) *overload {
 		db:         testdb.Pool(t, cluster.URL("postgres")),
 		peak:       map[string]int64{},
 		loadBefore: loadAverage(),
+		weighted:   goesFirst(os.Getpid()) == nil,
 	}
 	o.startCarrier()
 	o.env = []string{
@@ -123,7 +128,7 @@ func (o *overload) start(name, program string, env []string, args ...string) *pl
 func (o *overload) launch(name, program string, env []string, args ...string) *player {
 	o.t.Helper()
 	p := newPlayer(o.dir, name, program, env, args...)
-	p.apart = true
+	p.apart, p.first = true, program == "api"
 	go p.supervise()
 	o.t.Cleanup(p.close)
 	return p
@@ -212,9 +217,9 @@ func (o *overload) watch(players ...*player) (stop func()) {
 
 // phase says on the way what was seen.
 func (o *overload) phase(name string, f figures) {
-	fmt.Printf("%-34s %5.0f/s offered, %5.0f/s accepted, p50 %s p99 %s; %d refused, p50 %s p99 %s; %d without an answer\n",
+	fmt.Printf("%-34s %5.0f/s offered, %5.0f/s accepted, p50 %s p99 %s; %d refused, p50 %s p99 %s; %d without an answer; sent %s late, p99\n",
 		name, f.offered, f.goodput, ms(quantile(f.accepts, .5)), ms(quantile(f.accepts, .99)),
-		f.refused, ms(quantile(f.refusals, .5)), ms(quantile(f.refusals, .99)), f.other)
+		f.refused, ms(quantile(f.refusals, .5)), ms(quantile(f.refusals, .99)), f.other, ms(quantile(f.lates, .99)))
 }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", d.Seconds()*1000) }

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
 	"sync"
 )
 
@@ -243,8 +244,20 @@ func (b *Batcher[T, R]) run(ctx context.Context, batch []ticket[T, R]) {
 			t.result <- result[R]{err: err}
 		}
 	default:
-		for i, t := range batch {
-			t.result <- result[R]{value: values[i]}
+		b.done.Go(func() { deliver(batch, values) })
+	}
+}
+
+// wakeAtOnce is how many callers are woken before whoever else is ready to run gets its turn.
+const wakeAtOnce = 16
+
+// deliver hands out the results, beside the next flush and not all in one go: a woken caller has work to
+// do, and hundreds of them would keep a processor from all that is ready after them.
+func deliver[T, R any](batch []ticket[T, R], values []R) {
+	for i, t := range batch {
+		t.result <- result[R]{value: values[i]}
+		if i%wakeAtOnce == wakeAtOnce-1 {
+			runtime.Gosched()
 		}
 	}
 }
