@@ -5,7 +5,7 @@ type Bucket int
 
 // The buckets, in the order in which they are reported.
 const (
-	// Matched: the label's one charge, at the label's cost.
+	// Matched: the label's one charge, in one line or several, at the label's cost.
 	Matched Bucket = iota
 
 	// Differs: the label's one charge, at another amount or in another currency.
@@ -35,6 +35,16 @@ const (
 	// InvoiceLevel: what belongs to the invoice and no label.
 	InvoiceLevel
 
+	// Unknown: charges that the dialect does not know.
+	Unknown
+
+	// Tolerated: a label's one charge, or a correction, that differs by no more than the rules allow.
+	Tolerated
+
+	// Rounding: what the carrier's own rounding leaves between the lines and the stated total, as a line
+	// of its own or as what is missing.
+	Rounding
+
 	// Buckets is how many there are.
 	Buckets
 )
@@ -50,6 +60,9 @@ var bucketNames = [Buckets]string{
 	Adjusted:     "adjustments",
 	Taxes:        "tax",
 	InvoiceLevel: "invoice_level",
+	Unknown:      "unknown",
+	Tolerated:    "within_tolerance",
+	Rounding:     "rounding",
 }
 
 // String is the bucket's name in the outputs.

@@ -1,9 +1,11 @@
 package reconcile
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 	"time"
 
 	"waybill/carrier"
@@ -24,19 +26,27 @@ const (
 	InvoiceNotFooting Kind = "invoice_not_footing"
 	InvoiceChanged    Kind = "invoice_changed"
 	InvoiceResent     Kind = "invoice_resent"
+	RoundedTotal      Kind = "rounding"
+	TaxOrDuty         Kind = "tax_or_duty"
 
 	// About a charge.
 
-	BilledTwice       Kind = "billed_twice"
-	BilledNoLabel     Kind = "billed_no_label"
-	BilledVoided      Kind = "billed_voided"
-	OverBilled        Kind = "over_billed"
-	UnderBilled       Kind = "under_billed"
-	CurrencyMismatch  Kind = "currency_mismatch"
-	AmbiguousMatch    Kind = "ambiguous_match"
-	Adjustment        Kind = "adjustment"
-	CreditUnexpected  Kind = "credit_unexpected"
-	VoidCreditMissing Kind = "void_credit_missing"
+	BilledTwice           Kind = "billed_twice"
+	PossibleDuplicateLine Kind = "possible_duplicate_line"
+	BilledNoLabel         Kind = "billed_no_label"
+	BilledVoided          Kind = "billed_voided"
+	OverBilled            Kind = "over_billed"
+	UnderBilled           Kind = "under_billed"
+	WithinTolerance       Kind = "within_tolerance"
+	CurrencyMismatch      Kind = "currency_mismatch"
+	AmbiguousMatch        Kind = "ambiguous_match"
+	Adjustment            Kind = "adjustment"
+	LateAdjustment        Kind = "late_adjustment"
+	Chargeback            Kind = "chargeback"
+	CreditUnexpected      Kind = "credit_unexpected"
+	VoidCreditMissing     Kind = "void_credit_missing"
+	InvoiceLevelCharge    Kind = "invoice_level_charge"
+	UnknownCharge         Kind = "unknown_charge"
 
 	// About a label.
 
@@ -170,6 +180,19 @@ func aboutLine(kind Kind, severity Severity, why Reason, c Charge) Finding {
 		Source:      c.Source,
 	}
 }
+
+// aboutLines starts a finding about charges that are one matter; the first gives it its name.
+func aboutLines(kind Kind, severity Severity, why Reason, charges []*Charge) Finding {
+	f := aboutLine(kind, severity, why, *charges[0])
+	f.Billed = sum(charges)
+	// What the most of the money is for says best what it is about.
+	f.Text = slices.MaxFunc(charges, func(a, b *Charge) int {
+		return cmp.Compare(magnitude(a.Amount.Cents), magnitude(b.Amount.Cents))
+	}).Text
+	return f
+}
+
+func magnitude(cents int64) int64 { return max(cents, -cents) }
 
 // aboutLabel starts a finding about one label.
 func aboutLabel(kind Kind, severity Severity, why Reason, l Label) Finding {

@@ -1,12 +1,6 @@
 package reconcile
 
-import (
-	"cmp"
-	"slices"
-
-	"waybill/carrier"
-	"waybill/reconcile/invoice"
-)
+import "fmt"
 
 // LabelState is how a label stands towards the invoices.
 type LabelState string
@@ -62,31 +56,24 @@ func (r Rules) Judge(g Group) Verdict {
 	j := judgement{Rules: r}
 	owned := make([][]*Charge, len(g.Labels))
 	contested := make([]bool, len(g.Labels))
+	var unowned pile
 	for i := range g.Charges {
 		c := &g.Charges[i]
-		switch c.Kind {
-		case invoice.Tax:
-			j.place(c, Taxes)
+		if roleOf(c.Line) == ofNone {
+			j.apart(c)
 			continue
-		case invoice.InvoiceLevel:
-			j.place(c, InvoiceLevel)
-			continue
-		case invoice.Freight, invoice.Adjustment, invoice.VoidCredit:
 		}
 		m := r.match(c, g.Labels)
-		switch len(m.labels) {
-		case 0:
-			j.noLabel(c, m.why)
-		case 1:
+		if len(m.labels) == 1 {
 			owned[m.labels[0]] = append(owned[m.labels[0]], c)
-		default:
-			j.place(c, Ambiguous)
-			j.find(aboutLine(AmbiguousMatch, Error, m.why, *c))
-			for _, l := range m.labels {
-				contested[l] = true
-			}
+			continue
+		}
+		unowned.add(c, m)
+		for _, l := range m.labels {
+			contested[l] = true
 		}
 	}
+	j.unowned(unowned)
 	for i := range g.Labels {
 		j.label(&g.Labels[i], owned[i], contested[i])
 	}
@@ -103,193 +90,107 @@ func (j *judgement) place(c *Charge, b Bucket) {
 	j.Placements = append(j.Placements, Placement{Charge: c, Bucket: b})
 }
 
+func (j *judgement) placeAll(charges []*Charge, b Bucket) {
+	for _, c := range charges {
+		j.place(c, b)
+	}
+}
+
 func (j *judgement) find(f Finding) { j.Findings = append(j.Findings, f) }
 
-// noLabel reports a charge for nothing that we bought. What its reference names is a suggestion for
-// a person, who alone may settle with it.
-func (j *judgement) noLabel(c *Charge, why Reason) {
-	j.place(c, NoLabel)
-	severity := Error
-	if c.Amount.Cents <= 0 {
-		severity = Warning
+// apart takes what is no part of a label's price. Taxes are reported by invoice, when it is closed.
+func (j *judgement) apart(c *Charge) {
+	b := apart(c.Kind)
+	j.place(c, b)
+	switch b {
+	case InvoiceLevel:
+		j.find(aboutLine(InvoiceLevelCharge, Info, OfTheInvoice, *c).nothingExpected())
+	case Unknown:
+		j.find(aboutLine(UnknownCharge, Warning, ChargeUnknown, *c).nothingExpected())
+	case Rounding:
+		j.find(aboutLine(RoundedTotal, Info, CarrierRounds, *c).nothingExpected())
+	default:
 	}
-	f := aboutLine(BilledNoLabel, severity, why, *c).nothingExpected()
-	if h := c.Hint; h != nil {
-		f.Why = ReferenceOfIntent
-		if h.Labelled {
-			f.Why = ReferenceOfLabel
+}
+
+// pile gathers charges that no one label owns by what they are reported as: one finding for all that
+// an invoice says about one number.
+type pile struct {
+	order []string
+	heaps map[string]*heap
+}
+
+type heap struct {
+	charges []*Charge
+	match
+}
+
+func (p *pile) add(c *Charge, m match) {
+	name := fmt.Sprint(c.Account, "\x00", c.InvoiceNo, "\x00", c.Amount.Currency, "\x00", c.TrackingNo, "\x00",
+		m.why, m.labels, roleOf(c.Line) == ofChargeback)
+	if p.heaps == nil {
+		p.heaps = make(map[string]*heap)
+	}
+	if p.heaps[name] == nil {
+		p.heaps[name] = &heap{match: m}
+		p.order = append(p.order, name)
+	}
+	p.heaps[name].charges = append(p.heaps[name].charges, c)
+}
+
+func (j *judgement) unowned(p pile) {
+	for _, name := range p.order {
+		h := p.heaps[name]
+		if len(h.labels) == 0 {
+			j.noLabel(h.charges, h.why)
+			continue
 		}
-		f.IntentID, f.CallerID = h.IntentID, h.CallerID
-		f.OrderID, f.ParcelNo, f.LabelVersion = h.OrderID, h.ParcelNo, h.LabelVersion
+		j.placeAll(h.charges, Ambiguous)
+		j.find(aboutLines(AmbiguousMatch, Error, h.why, h.charges))
+	}
+}
+
+// noLabel reports charges for nothing that we bought. What their reference names is a suggestion for
+// a person, who alone may settle with it.
+func (j *judgement) noLabel(charges []*Charge, why Reason) {
+	j.placeAll(charges, NoLabel)
+	kind, severity := BilledNoLabel, Error
+	switch {
+	case sum(charges).Cents <= 0:
+		severity = Warning
+	case roleOf(charges[0].Line) == ofChargeback:
+		kind = Chargeback
+	}
+	f := aboutLines(kind, severity, why, charges).nothingExpected()
+	for _, c := range charges {
+		if h := c.Hint; h != nil {
+			j.find(f.suggesting(*h))
+			return
+		}
 	}
 	j.find(f)
 }
 
+// suggesting adds what a reference names.
+func (f Finding) suggesting(h Hint) Finding {
+	f.Why = ReferenceOfIntent
+	if h.Labelled {
+		f.Why = ReferenceOfLabel
+	}
+	f.IntentID, f.CallerID = h.IntentID, h.CallerID
+	f.OrderID, f.ParcelNo, f.LabelVersion = h.OrderID, h.ParcelNo, h.LabelVersion
+	return f
+}
+
 // label judges a label by the charges that are its own.
 func (j *judgement) label(l *Label, charges []*Charge, contested bool) {
-	slices.SortStableFunc(charges, func(a, b *Charge) int {
-		return cmp.Or(cmp.Compare(a.InvoiceDate, b.InvoiceDate),
-			cmp.Compare(a.Source.File, b.Source.File), cmp.Compare(a.Source.Row, b.Source.Row))
-	})
-	left, credits := j.cancel(charges)
+	bills := billsOf(charges)
+	credits := j.cancel(bills)
 	var state LabelState
 	if l.VoidedAt.IsZero() {
-		state = j.live(l, left, credits, contested)
+		state = j.live(l, bills, credits, contested)
 	} else {
-		state = j.voided(l, left)
+		state = j.voided(l, bills)
 	}
 	j.Standings = append(j.Standings, Standing{Label: l, State: state})
-}
-
-// cancel takes out the pairs that are nothing together, a charge and a credit of the same amount,
-// before anything is counted: a rebill and its credit are no double charge. It returns what is
-// left, and the credits of the pairs.
-func (j *judgement) cancel(charges []*Charge) (left, credits []*Charge) {
-	gone := make([]bool, len(charges))
-	for i, credit := range charges {
-		if credit.Amount.Cents >= 0 || credit.Kind == invoice.Adjustment {
-			continue
-		}
-		opposite := carrier.Money{Cents: -credit.Amount.Cents, Currency: credit.Amount.Currency}
-		for k, charge := range slices.Backward(charges) {
-			if !gone[k] && charge.Kind == invoice.Freight && charge.Amount == opposite {
-				gone[i], gone[k] = true, true
-				credits = append(credits, credit)
-				break
-			}
-		}
-	}
-	for i, c := range charges {
-		if gone[i] {
-			j.place(c, Cancelled)
-		} else {
-			left = append(left, c)
-		}
-	}
-	return left, credits
-}
-
-// live judges a label that is not void: one charge counts, at the label's cost.
-func (j *judgement) live(l *Label, left, credits []*Charge, contested bool) LabelState {
-	counted := primary(left, l.Cost)
-	for _, c := range left {
-		switch {
-		case c == counted:
-			j.compare(l, c)
-		case c.Kind == invoice.Freight && c.Amount.Cents > 0:
-			j.place(c, Duplicate)
-			why := OnAnotherInvoice
-			if c.InvoiceNo == counted.InvoiceNo {
-				why = TwiceOnOneInvoice
-			}
-			f := aboutLine(BilledTwice, Error, why, *c).naming(*l).nothingExpected()
-			f.OtherInvoiceNo = counted.InvoiceNo
-			j.find(f)
-		default:
-			j.corrected(l, c)
-		}
-	}
-	switch {
-	case counted != nil:
-		return Billed
-	case len(credits) > 0:
-		for _, c := range credits {
-			j.find(aboutLine(CreditUnexpected, Warning, CreditWithoutVoid, *c).naming(*l).nothingExpected())
-		}
-		return Credited
-	case len(left) > 0:
-		return BilledBefore
-	case contested:
-		return Contested
-	}
-	return j.unbilled(l)
-}
-
-// primary picks the charge that counts as the label's own: the one at its cost, else the first that
-// is money in its currency, else the first of any.
-func primary(charges []*Charge, cost carrier.Money) *Charge {
-	var best *Charge
-	rank := 0
-	for _, c := range charges {
-		if c.Kind != invoice.Freight || c.Amount.Cents < 0 {
-			continue
-		}
-		is := 1
-		switch {
-		case c.Amount == cost:
-			is = 4
-		case c.Amount.Cents > 0 && c.Amount.Currency == cost.Currency:
-			is = 3
-		case c.Amount.Cents > 0:
-			is = 2
-		}
-		if is > rank {
-			best, rank = c, is
-		}
-	}
-	return best
-}
-
-// compare holds a label's charge against what the label cost.
-func (j *judgement) compare(l *Label, c *Charge) {
-	if c.Amount == l.Cost {
-		j.place(c, Matched)
-		return
-	}
-	j.place(c, Differs)
-	kind, severity, why := OverBilled, Error, AboveCost
-	switch {
-	case c.Amount.Currency != l.Cost.Currency:
-		kind, why = CurrencyMismatch, OtherCurrency
-	case c.Amount.Cents < l.Cost.Cents:
-		kind, severity, why = UnderBilled, Warning, BelowCost
-	}
-	j.find(aboutLine(kind, severity, why, *c).naming(*l).expecting(l.Cost))
-}
-
-// corrected takes what came after a label's charge.
-func (j *judgement) corrected(l *Label, c *Charge) {
-	j.place(c, Adjusted)
-	kind, severity, why := Adjustment, Info, CorrectedLater
-	switch {
-	case c.Amount.Cents == 0:
-		return
-	case c.Kind != invoice.Adjustment:
-		kind, severity, why = CreditUnexpected, Warning, CreditWithoutVoid
-	}
-	j.find(aboutLine(kind, severity, why, *c).naming(*l).nothingExpected())
-}
-
-// voided judges a label that was cancelled: what is charged must come back.
-func (j *judgement) voided(l *Label, left []*Charge) LabelState {
-	state := VoidedClean
-	day := invoice.DateOf(l.VoidedAt, j.Zone)
-	for _, c := range left {
-		j.place(c, VoidCharged)
-		if c.Amount.Cents <= 0 {
-			// The credit of a charge on an earlier invoice.
-			continue
-		}
-		state = VoidedBilled
-		kind, severity, why := BilledVoided, Error, InvoicedAfterVoid
-		if c.InvoiceDate < day {
-			// The carrier could not know yet: the credit comes on a later invoice.
-			kind, severity, why = VoidCreditMissing, Warning, InvoicedBeforeVoid
-			if int(j.AsOf-day) < j.GraceDays {
-				severity = Info
-			}
-		}
-		j.find(aboutLine(kind, severity, why, *c).naming(*l).nothingExpected())
-	}
-	return state
-}
-
-// unbilled judges a label that no line belongs to.
-func (j *judgement) unbilled(l *Label) LabelState {
-	kind, severity, why, state := NeverBilled, Warning, PastGrace, Unbilled
-	if int(j.AsOf-invoice.DateOf(l.BoughtAt, j.Zone)) < j.GraceDays {
-		kind, severity, why, state = Pending, Info, InsideGrace, Waiting
-	}
-	j.find(aboutLabel(kind, severity, why, *l).expecting(l.Cost))
-	return state
 }

@@ -122,8 +122,8 @@ func TestJudge(t *testing.T) {
 			labels{label()},
 			charges{charge(), charge(lineNo(2))},
 			told{
-				lines{"matched 8.40", "duplicate 8.40"},
-				lines{"error billed_twice twice_on_one_invoice 8.40"},
+				lines{"duplicate 8.40", "matched 8.40"},
+				lines{"error possible_duplicate_line twice_on_one_invoice 8.40"},
 				lines{"billed"},
 			},
 		},
@@ -142,7 +142,7 @@ func TestJudge(t *testing.T) {
 			labels{label()},
 			charges{charge(amount(900)), charge(on("INV2", "2026-03-14"))},
 			told{
-				lines{"duplicate 9.00", "matched 8.40"},
+				lines{"matched 8.40", "duplicate 9.00"},
 				lines{"error billed_twice charged_on_another_invoice_too 9.00"},
 				lines{"billed"},
 			},
@@ -158,10 +158,10 @@ func TestJudge(t *testing.T) {
 			labels{label()},
 			charges{charge(), charge(lineNo(2)), charge(lineNo(3))},
 			told{
-				lines{"matched 8.40", "duplicate 8.40", "duplicate 8.40"},
+				lines{"duplicate 8.40", "duplicate 8.40", "matched 8.40"},
 				lines{
-					"error billed_twice twice_on_one_invoice 8.40",
-					"error billed_twice twice_on_one_invoice 8.40",
+					"error possible_duplicate_line twice_on_one_invoice 8.40",
+					"error possible_duplicate_line twice_on_one_invoice 8.40",
 				},
 				lines{"billed"},
 			},
@@ -202,7 +202,7 @@ func TestJudge(t *testing.T) {
 			charges{charge(), charge(adjustment, amount(310), on("INV3", "2026-03-21"))},
 			told{
 				lines{"matched 8.40", "adjustments 3.10"},
-				lines{"info adjustment carrier_corrected_the_price 3.10"},
+				lines{"info late_adjustment carrier_corrected_the_price 3.10"},
 				lines{"billed"},
 			},
 		},
@@ -212,7 +212,7 @@ func TestJudge(t *testing.T) {
 			charges{charge(adjustment, amount(-100))},
 			told{
 				lines{"adjustments -1.00"},
-				lines{"info adjustment carrier_corrected_the_price -1.00"},
+				lines{"info late_adjustment carrier_corrected_the_price -1.00"},
 				lines{"billed_before"},
 			},
 		},
@@ -395,13 +395,17 @@ func TestJudge(t *testing.T) {
 			"TaxAndInvoiceLevelStandApart",
 			labels{label()},
 			charges{charge(), charge(kind(invoice.Tax), lineNo(2)), charge(kind(invoice.InvoiceLevel), lineNo(3))},
-			told{lines{"tax 8.40", "invoice_level 8.40", "matched 8.40"}, nil, lines{"billed"}},
+			told{
+				lines{"tax 8.40", "invoice_level 8.40", "matched 8.40"},
+				lines{"info invoice_level_charge belongs_to_the_invoice 8.40"},
+				lines{"billed"},
+			},
 		},
 		{
-			"NothingChargedTwiceIsNoDouble",
+			"NothingChargedBesidesIsNoDouble",
 			labels{label()},
 			charges{charge(), charge(amount(0), lineNo(2))},
-			told{lines{"matched 8.40", "adjustments 0.00"}, nil, lines{"billed"}},
+			told{lines{"matched 8.40", "matched 0.00"}, nil, lines{"billed"}},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -419,7 +423,7 @@ func TestJudgeNamesWhoseLabelItIs(t *testing.T) {
 	})
 	require.Len(t, v.Findings, 1)
 	require.Empty(t, cmp.Diff(reconcile.Finding{
-		ID: v.Findings[0].ID, Kind: reconcile.BilledTwice, Severity: reconcile.Error,
+		ID: v.Findings[0].ID, Kind: reconcile.PossibleDuplicateLine, Severity: reconcile.Error,
 		Why: reconcile.TwiceOnOneInvoice, Carrier: "sim", Account: "A1", InvoiceNo: "INV1",
 		InvoiceDate: day("2026-03-07"), LineNo: "2", TrackingNo: "T1", Reference: "R1", OrderID: 918273,
 		ParcelNo: 1, LabelVersion: 1, LabelID: "L1", IntentID: "I1", CallerID: "fulfilment",

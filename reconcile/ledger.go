@@ -46,19 +46,77 @@ type Invoice struct {
 	StatedCents int64
 	Contradicts bool
 
-	// Lines is what was read, Buckets where it went.
-	Lines   Sum
-	Buckets [Buckets]Sum
+	// Unstated is true where no row states a total: there is nothing to hold the lines against.
+	Unstated bool
+
+	// Lines is what was read and counts, Buckets where it went. Informative is what was read and only
+	// repeats what other lines say: it is in no bucket.
+	Lines       Sum
+	Informative Sum
+	Buckets     [Buckets]Sum
+
+	// RoundsCents is by how many minor units the carrier's own rounding may part the stated total from
+	// the lines.
+	RoundsCents int64
+
+	// RoundedCents is what it did part them by. It is in the bucket Rounding once the ledger is closed.
+	RoundedCents int64
 
 	source invoice.Source
 }
 
-// Foots tells whether the lines add up to the stated total.
-func (i *Invoice) Foots() bool { return !i.Contradicts && i.Lines.Cents == i.StatedCents }
+// Foots tells whether what counts adds up to the stated total, the carrier's rounding included.
+func (i *Invoice) Foots() bool {
+	return !i.Contradicts && i.Difference() == 0
+}
+
+// Difference is what the lines, the carrier's rounding included, are short of the stated total, in
+// minor units. It is 0 for an invoice that foots.
+func (i *Invoice) Difference() int64 {
+	if i.Unstated {
+		return 0
+	}
+	return i.StatedCents - i.Lines.Cents - i.RoundedCents
+}
+
+// foot decides whether informative lines count, by what the invoice states: where it adds up only with
+// them, they do. Both readings are found in carriers' files, so neither is taken for granted.
+func (i *Invoice) foot() {
+	if i.Unstated {
+		return
+	}
+	missing := i.StatedCents - i.Lines.Cents
+	with := missing - i.Informative.Cents
+	switch {
+	case missing == 0:
+	case with == 0, magnitude(missing) > i.RoundsCents && magnitude(with) <= i.RoundsCents:
+		i.Lines.Count += i.Informative.Count
+		i.Lines.Cents += i.Informative.Cents
+		i.Informative, missing = Sum{}, with
+	}
+	if magnitude(missing) <= i.RoundsCents {
+		i.RoundedCents = missing
+	}
+}
+
+// footed is a copy of an invoice as [Invoice.foot] leaves it.
+func (i Invoice) footed() *Invoice {
+	i.foot()
+	return &i
+}
 
 // SetAside names one file's copy of an invoice that is not judged, because another copy is.
 type SetAside struct {
 	// File is the number under which the file's lines were taken.
+	File int
+	InvoiceKey
+
+	// Informative is true where only the copy's informative lines are not judged.
+	Informative bool
+}
+
+// FileInvoice is an invoice as one file prints it.
+type FileInvoice struct {
 	File int
 	InvoiceKey
 }
@@ -67,8 +125,9 @@ type SetAside struct {
 // count, and sees every line of those placed once. It holds invoices and no lines.
 type Ledger struct {
 	seed     maphash.Seed
-	copies   map[SetAside]*copied
+	copies   map[FileInvoice]*copied
 	invoices map[InvoiceKey]*Invoice
+	rounds   map[string]int64
 }
 
 // copied is an invoice as one file prints it. The digest does not depend on the order of lines.
@@ -82,26 +141,37 @@ type copied struct {
 func NewLedger() *Ledger {
 	return &Ledger{
 		seed:     maphash.MakeSeed(),
-		copies:   make(map[SetAside]*copied),
+		copies:   make(map[FileInvoice]*copied),
 		invoices: make(map[InvoiceKey]*Invoice),
+		rounds:   make(map[string]int64),
 	}
 }
 
+// AllowRounding lets a carrier's stated totals differ from their lines by so many minor units. It must
+// be called before the carrier's lines are taken.
+func (b *Ledger) AllowRounding(carrier string, cents int64) { b.rounds[carrier] = cents }
+
 // Take notes a line that was read from a file.
 func (b *Ledger) Take(file int, l invoice.Line) {
-	key := SetAside{File: file, InvoiceKey: keyOf(l)}
+	key := FileInvoice{File: file, InvoiceKey: keyOf(l)}
 	c := b.copies[key]
 	if c == nil {
 		c = &copied{file: file, Invoice: Invoice{
 			InvoiceKey:  key.InvoiceKey,
 			Date:        l.InvoiceDate,
 			StatedCents: l.StatedCents,
+			Unstated:    l.Unstated,
+			RoundsCents: b.rounds[l.Carrier],
 			source:      l.Source,
 		}}
 		b.copies[key] = c
 	}
-	c.Contradicts = c.Contradicts || c.StatedCents != l.StatedCents
-	c.Lines.add(l.Amount.Cents)
+	c.Contradicts = c.Contradicts || c.StatedCents != l.StatedCents || c.Unstated != l.Unstated
+	if l.Informative {
+		c.Informative.add(l.Amount.Cents)
+	} else {
+		c.Lines.add(l.Amount.Cents)
+	}
 	l.Source = invoice.Source{}
 	c.digest += maphash.Comparable(b.seed, l)
 }
@@ -122,16 +192,20 @@ func (b *Ledger) Settle() ([]SetAside, []Finding) {
 		copies := byInvoice[key]
 		slices.SortFunc(copies, func(a, o *copied) int { return cmp.Compare(a.file, o.file) })
 		kept, found := settle(copies)
+		invoice := join(kept).footed()
+		b.invoices[key] = invoice
 		for _, c := range copies {
-			if !slices.Contains(kept, c) {
-				aside = append(aside, SetAside{File: c.file, InvoiceKey: key})
+			judged := slices.Contains(kept, c)
+			if !judged || c.Informative.Count > 0 && invoice.Informative.Count > 0 {
+				aside = append(aside, SetAside{File: c.file, InvoiceKey: key, Informative: judged})
 			}
 		}
-		invoice := join(kept)
-		b.invoices[key] = invoice
 		findings = append(findings, found...)
-		if !invoice.Foots() {
+		switch {
+		case !invoice.Foots():
 			findings = append(findings, notFooting(invoice))
+		case invoice.RoundedCents != 0:
+			findings = append(findings, rounded(invoice))
 		}
 	}
 	return aside, findings
@@ -154,7 +228,7 @@ func settle(copies []*copied) (kept []*copied, findings []Finding) {
 		return kept, findings
 	}
 	chosen := kept[0]
-	if i := slices.IndexFunc(kept, func(c *copied) bool { return c.Foots() }); i >= 0 {
+	if i := slices.IndexFunc(kept, func(c *copied) bool { return c.footed().Foots() }); i >= 0 {
 		chosen = kept[i]
 	}
 	for _, c := range kept {
@@ -167,15 +241,19 @@ func settle(copies []*copied) (kept []*copied, findings []Finding) {
 
 // areParts tells whether files hold one invoice between them: none foots, all together do.
 func areParts(copies []*copied) bool {
-	return !slices.ContainsFunc(copies, func(c *copied) bool { return c.Foots() }) && join(copies).Foots()
+	return !slices.ContainsFunc(copies, func(c *copied) bool { return c.footed().Foots() }) &&
+		join(copies).footed().Foots()
 }
 
 func join(parts []*copied) *Invoice {
 	whole := parts[0].Invoice
 	for _, p := range parts[1:] {
-		whole.Contradicts = whole.Contradicts || p.Contradicts || p.StatedCents != whole.StatedCents
+		whole.Contradicts = whole.Contradicts || p.Contradicts || p.StatedCents != whole.StatedCents ||
+			p.Unstated != whole.Unstated
 		whole.Lines.Count += p.Lines.Count
 		whole.Lines.Cents += p.Lines.Cents
+		whole.Informative.Count += p.Informative.Count
+		whole.Informative.Cents += p.Informative.Cents
 	}
 	return &whole
 }
@@ -188,6 +266,18 @@ func (b *Ledger) Place(p Placement) error {
 	}
 	invoice.Buckets[p.Bucket].add(p.Charge.Amount.Cents)
 	return nil
+}
+
+// Taxed are the findings, for the record, about tax, duty and brokerage, one for each invoice that bears
+// any, once all lines are placed.
+func (b *Ledger) Taxed() []Finding {
+	var findings []Finding
+	for _, key := range slices.SortedFunc(maps.Keys(b.invoices), InvoiceKey.compare) {
+		if i := b.invoices[key]; i.Buckets[Taxes].Cents != 0 {
+			findings = append(findings, taxed(i))
+		}
+	}
+	return findings
 }
 
 // Close returns the invoices in order, and an error if a line was placed twice or not at all: then
@@ -205,6 +295,7 @@ func (b *Ledger) Close() ([]*Invoice, error) {
 			return nil, fmt.Errorf("closing invoice %s: %d lines were read and %d placed",
 				key.InvoiceNo, invoice.Lines.Count, placed.Count)
 		}
+		invoice.Buckets[Rounding].Cents += invoice.RoundedCents
 		invoices = append(invoices, invoice)
 	}
 	return invoices, nil
@@ -222,6 +313,22 @@ func notFooting(i *Invoice) Finding {
 	f := aboutInvoice(InvoiceNotFooting, Error, why, i)
 	f.ID = findingID(f.Kind, i.Carrier, i.Account, i.InvoiceNo, i.Currency)
 	return f.expecting(carrier.Money{Cents: i.StatedCents, Currency: i.Currency})
+}
+
+// rounded says for the record that an invoice foots only with the carrier's rounding.
+func rounded(i *Invoice) Finding {
+	f := aboutInvoice(RoundedTotal, Info, CarrierRounds, i)
+	f.ID = findingID(f.Kind, i.Carrier, i.Account, i.InvoiceNo, i.Currency)
+	return f.expecting(carrier.Money{Cents: i.StatedCents, Currency: i.Currency})
+}
+
+// taxed says for the record what of an invoice is tax, duty and brokerage, which are not in any label's
+// price.
+func taxed(i *Invoice) Finding {
+	f := aboutInvoice(TaxOrDuty, Info, NotInThePrice, i)
+	f.ID = findingID(f.Kind, i.Carrier, i.Account, i.InvoiceNo, i.Currency)
+	f.Billed.Cents = i.Buckets[Taxes].Cents
+	return f.nothingExpected()
 }
 
 func aboutCopy(kind Kind, severity Severity, why Reason, c *copied) Finding {

@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -29,11 +30,11 @@ type world struct {
 var fates = map[string]func(w *world, l *reconcile.Label){
 	"billed": func(w *world, l *reconcile.Label) { w.charge(l, invoice.Freight, l.Cost) },
 	"twice": func(w *world, l *reconcile.Label) {
-		w.charge(l, invoice.Freight, l.Cost)
-		for range rapid.IntRange(1, 3).Draw(w.t, "copies") {
-			w.charge(l, invoice.Freight, l.Cost)
-			w.expect(reconcile.BilledTwice, l, l.Cost.Cents)
+		copies := make(map[int]int64)
+		for range rapid.IntRange(2, 4).Draw(w.t, "copies") {
+			copies[w.charge(l, invoice.Freight, l.Cost)]++
 		}
+		w.expectDoubles(l, copies)
 	},
 	"rebilled and credited": func(w *world, l *reconcile.Label) {
 		w.charge(l, invoice.Freight, l.Cost)
@@ -58,10 +59,13 @@ var fates = map[string]func(w *world, l *reconcile.Label){
 		w.expect(reconcile.CurrencyMismatch, l, 0)
 	},
 	"corrected": func(w *world, l *reconcile.Label) {
-		w.charge(l, invoice.Freight, l.Cost)
+		first := w.charge(l, invoice.Freight, l.Cost)
 		by := rapid.Int64Range(1, 300).Draw(w.t, "correction")
-		w.charge(l, invoice.Adjustment, usd(by))
-		w.expect(reconcile.Adjustment, l, by)
+		kind := reconcile.LateAdjustment
+		if w.charge(l, invoice.Adjustment, usd(by)) == first {
+			kind = reconcile.Adjustment
+		}
+		w.expect(kind, l, by)
 	},
 	"never billed": func(w *world, l *reconcile.Label) {
 		w.expect(reconcile.NeverBilled, l, -l.Cost.Cents)
@@ -111,18 +115,42 @@ func draw(t *rapid.T) *world {
 	}
 	for range rapid.IntRange(0, 5).Draw(t, "fees") {
 		kind := rapid.SampledFrom([]invoice.Kind{invoice.Tax, invoice.InvoiceLevel}).Draw(t, "fee")
-		w.charge(&reconcile.Label{}, kind, usd(rapid.Int64Range(-500, 500).Draw(t, "amount")))
+		amount := rapid.Int64Range(-500, 500).Draw(t, "amount")
+		w.charge(&reconcile.Label{}, kind, usd(amount))
+		if kind == invoice.InvoiceLevel {
+			w.expect(reconcile.InvoiceLevelCharge, &reconcile.Label{}, amount)
+		}
 	}
 	return w
 }
 
-// charge prints a line on one of a few invoices.
-func (w *world) charge(l *reconcile.Label, kind invoice.Kind, amount carrier.Money) {
+// expectDoubles expects what so many charges at cost on each invoice mean: the first invoice that has
+// one alone counts, or the first of all.
+func (w *world) expectDoubles(l *reconcile.Label, copies map[int]int64) {
+	numbers := slices.Sorted(maps.Keys(copies))
+	counted := numbers[0]
+	if i := slices.IndexFunc(numbers, func(n int) bool { return copies[n] == 1 }); i >= 0 {
+		counted = numbers[i]
+	}
+	for _, n := range numbers {
+		if n != counted {
+			w.expect(reconcile.BilledTwice, l, copies[n]*l.Cost.Cents)
+			continue
+		}
+		for range copies[n] - 1 {
+			w.expect(reconcile.PossibleDuplicateLine, l, l.Cost.Cents)
+		}
+	}
+}
+
+// charge prints a line on one of a few invoices, and returns which.
+func (w *world) charge(l *reconcile.Label, kind invoice.Kind, amount carrier.Money) int {
 	number := rapid.IntRange(1, 4).Draw(w.t, "invoice")
 	w.charges = append(w.charges, charge(lineNo(len(w.charges)+1), func(c *reconcile.Charge) {
 		c.Kind, c.TrackingNo, c.Amount = kind, l.TrackingNo, amount
 		c.InvoiceNo, c.InvoiceDate = fmt.Sprint("INV", number), day("2026-03-07")+invoice.Date(number)
 	}))
+	return number
 }
 
 func (w *world) expect(kind reconcile.Kind, l *reconcile.Label, difference int64) {

@@ -29,6 +29,10 @@ const (
 	InvoicedBeforeVoid Reason = "invoice_dated_before_the_void"
 	CorrectedLater     Reason = "carrier_corrected_the_price"
 	CreditWithoutVoid  Reason = "credited_but_not_voided"
+	CreditForService   Reason = "credited_for_service"
+	ChargedLater       Reason = "carrier_charged_for_another_later"
+	ChargeUnknown      Reason = "no_known_charge"
+	OfTheInvoice       Reason = "belongs_to_the_invoice"
 )
 
 // Why a label is in question.
@@ -56,4 +60,6 @@ const (
 	TotalsDiffer   Reason = "rows_state_different_totals"
 	OtherContent   Reason = "same_invoice_with_other_content"
 	SameContent    Reason = "same_invoice_with_the_same_content"
+	CarrierRounds  Reason = "carrier_rounds_its_total"
+	NotInThePrice  Reason = "not_in_a_labels_price"
 )

@@ -59,7 +59,7 @@ func (s *story) reconcileDouble(ctx context.Context) error {
 	}
 	s.check("findings", 1, s.planted)
 	if len(charges) > 0 {
-		s.check("billed twice", "1, of "+money(charges[0].AmountCents, charges[0].Currency), found["billed_twice"])
+		s.check("billed on two lines", "1, of "+money(charges[0].AmountCents, charges[0].Currency), found["possible_duplicate_line"])
 	}
 	return nil
 }

@@ -101,6 +101,11 @@ func (r *reconciliation) run(ctx context.Context) (report.Run, error) {
 	if err := r.judge(ctx, snap, rules); err != nil {
 		return report.Run{}, err
 	}
+	for _, f := range r.ledger.Taxed() {
+		if err := r.find(f); err != nil {
+			return report.Run{}, err
+		}
+	}
 	if err := r.checkRecords(ctx, snap, rules); err != nil {
 		return report.Run{}, err
 	}

@@ -62,8 +62,9 @@ func TestRunFindsWhatWasPlanted(t *testing.T) {
 	require.Empty(t, got.stderr)
 	require.Equal(t, exitFindings, got.status)
 	require.Empty(t, cmp.Diff([]string{
+		"info invoice_level_charge  15.00",
 		"error billed_twice SIM000001 8.40",
-		"error billed_twice SIM000002 8.40",
+		"error possible_duplicate_line SIM000002 8.40",
 		"error over_billed SIM000003 2.00",
 		"info adjustment SIM000004 0.75",
 		"warning under_billed SIM000005 -0.50",
@@ -72,6 +73,7 @@ func TestRunFindsWhatWasPlanted(t *testing.T) {
 		"info pending SIM000009 -8.40",
 		"error billed_no_label SIM888888 8.40",
 		"error billed_no_label SIM999999 12.34",
+		"info tax_or_duty  2.50",
 	}, b.exceptions()))
 	require.NotContains(t, got.stdout, "DOES NOT FOOT")
 	require.Contains(t, got.stdout, "9 labels")

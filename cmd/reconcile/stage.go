@@ -27,7 +27,11 @@ const stageTable = `
 		invoice_date  integer NOT NULL,
 		line_no       text NOT NULL,
 		kind          text NOT NULL,
+		correction    boolean NOT NULL,
+		informative   boolean NOT NULL,
 		tracking_no   text NOT NULL,
+		master_no     text NOT NULL,
+		original_no   text NOT NULL,
 		reference     text NOT NULL,
 		ship_date     integer NOT NULL,
 		charge_text   text NOT NULL,
@@ -37,8 +41,9 @@ const stageTable = `
 	)`
 
 var stageColumns = []string{
-	"file_no", "row_no", "account", "invoice_no", "invoice_date", "line_no", "kind", "tracking_no",
-	"reference", "ship_date", "charge_text", "cents", "currency", "stated_cents",
+	"file_no", "row_no", "account", "invoice_no", "invoice_date", "line_no", "kind", "correction",
+	"informative", "tracking_no", "master_no", "original_no", "reference", "ship_date", "charge_text", "cents",
+	"currency", "stated_cents",
 }
 
 // stage brings the lines of all files into the database, and sets aside the copies of invoices
@@ -53,16 +58,8 @@ func (r *reconciliation) stage(ctx context.Context) error {
 		}
 	}
 	aside, findings := r.ledger.Settle()
-	for _, copied := range aside {
-		if _, err := r.conn.Exec(ctx, `
-			DELETE FROM staged_lines
-			WHERE file_no = $1
-				AND account = $2
-				AND invoice_no = $3
-				AND currency = $4`,
-			copied.File, copied.Account, copied.InvoiceNo, copied.Currency); err != nil {
-			return fmt.Errorf("setting aside invoice %s: %w", copied.InvoiceNo, err)
-		}
+	if err := r.setAside(ctx, aside); err != nil {
+		return err
 	}
 	for _, f := range findings {
 		if err := r.find(f); err != nil {
@@ -72,6 +69,33 @@ func (r *reconciliation) stage(ctx context.Context) error {
 	// Without statistics the planner takes the table for small.
 	if _, err := r.conn.Exec(ctx, `ANALYZE staged_lines`); err != nil {
 		return fmt.Errorf("counting the staged lines: %w", err)
+	}
+	return nil
+}
+
+// setAside takes back the lines that are not judged.
+func (r *reconciliation) setAside(ctx context.Context, aside []reconcile.SetAside) error {
+	var files []int
+	var accounts, numbers, currencies []string
+	var informative []bool
+	for _, a := range aside {
+		files = append(files, a.File)
+		accounts = append(accounts, a.Account)
+		numbers = append(numbers, a.InvoiceNo)
+		currencies = append(currencies, a.Currency)
+		informative = append(informative, a.Informative)
+	}
+	if _, err := r.conn.Exec(ctx, `
+		DELETE FROM staged_lines AS s
+		USING unnest($1::integer[], $2::text[], $3::text[], $4::text[], $5::boolean[])
+			AS a (file_no, account, invoice_no, currency, informative)
+		WHERE s.file_no = a.file_no
+			AND s.account = a.account
+			AND s.invoice_no = a.invoice_no
+			AND s.currency = a.currency
+			AND (s.informative OR NOT a.informative)`,
+		files, accounts, numbers, currencies, informative); err != nil {
+		return fmt.Errorf("setting aside %d copies of invoices: %w", len(aside), err)
 	}
 	return nil
 }
@@ -137,7 +161,7 @@ func (s *stager) Line(l invoice.Line) error {
 	s.ledger.Take(s.number, l)
 	s.batch = append(s.batch, []any{
 		s.number, l.Source.Row, l.Account, l.InvoiceNo, int32(l.InvoiceDate), l.LineNo, string(l.Kind),
-		l.TrackingNo, l.Reference, int32(l.ShipDate), l.Text, l.Amount.Cents, l.Amount.Currency,
+		l.Correction, l.Informative, l.TrackingNo, l.MasterTrackingNo, l.OriginalTrackingNo, l.Reference, int32(l.ShipDate), l.Text, l.Amount.Cents, l.Amount.Currency,
 		l.StatedCents,
 	})
 	if len(s.batch) == batchLines {
@@ -173,7 +197,10 @@ const lineQuery = `
 		s.invoice_date,
 		s.line_no,
 		s.kind,
+		s.correction,
 		s.tracking_no,
+		s.master_no,
+		s.original_no,
 		s.reference,
 		s.ship_date,
 		s.charge_text,
@@ -208,7 +235,7 @@ func (r *reconciliation) scanCharge(row pgx.CollectableRow) (reconcile.Charge, e
 		charged carrier.Money
 	)
 	err := row.Scan(&file, &c.Source.Row, &c.Account, &c.InvoiceNo, &dates[0], &c.LineNo, &kind,
-		&c.TrackingNo, &c.Reference, &dates[1], &c.Text, &charged.Cents, &charged.Currency, &c.StatedCents,
+		&c.Correction, &c.TrackingNo, &c.MasterTrackingNo, &c.OriginalTrackingNo, &c.Reference, &dates[1], &c.Text, &charged.Cents, &charged.Currency, &c.StatedCents,
 		&h.IntentID, &h.OrderID, &h.ParcelNo, &h.LabelVersion, &h.CallerID, &h.Labelled)
 	if err != nil {
 		return c, fmt.Errorf("reading a staged line: %w", err)

@@ -137,7 +137,7 @@ func summariseInvoice(i *reconcile.Invoice) summaryInvoice {
 		Stated:     money(i.StatedCents, i.Currency),
 		Lines:      i.Lines.Count,
 		Sum:        money(i.Lines.Cents, i.Currency),
-		Difference: money(i.StatedCents-i.Lines.Cents, i.Currency),
+		Difference: money(i.Difference(), i.Currency),
 		Foots:      i.Foots(),
 	}
 	for b, sum := range i.Buckets {
