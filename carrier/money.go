@@ -31,7 +31,8 @@ var digits = map[string]int{
 	"BHD": 3, "IQD": 3, "JOD": 3, "KWD": 3, "LYD": 3, "OMR": 3, "TND": 3,
 }
 
-func decimals(currency string) int {
+// Decimals is how many decimals the currency has by ISO 4217.
+func Decimals(currency string) int {
 	if n, ok := digits[currency]; ok {
 		return n
 	}
@@ -52,7 +53,7 @@ func ParseCents(s, currency string) (int64, error) {
 	if whole == "" || point && fraction == "" || !isDigits(whole) || !isDigits(fraction) {
 		return 0, ErrAmountForm
 	}
-	places := decimals(currency)
+	places := Decimals(currency)
 	if len(fraction) > places {
 		return 0, ErrAmountDecimals
 	}
@@ -72,7 +73,7 @@ func ParseCents(s, currency string) (int64, error) {
 
 // Decimal writes the amount as a decimal number, without its currency.
 func (m Money) Decimal() string {
-	places := decimals(m.Currency)
+	places := Decimals(m.Currency)
 	if places == 0 {
 		return strconv.FormatInt(m.Cents, 10)
 	}

@@ -56,7 +56,8 @@ var rows = map[string]row{
 		why: "the conformance suite asks of every adapter the same, so it knows none",
 	},
 	"carrier/easypost": {
-		may: []string{"carrier", "internal/carrierhttp", "internal/units"}, not: database,
+		may: []string{"carrier", "internal/carrierhttp", "internal/units", "reconcile/invoice", "reconcile/sheet"},
+		not: database,
 		why: "all we know of one carrier, and nothing of the others",
 	},
 	"carrier/shipengine": {
@@ -68,12 +69,18 @@ var rows = map[string]row{
 		why: "all we know of one carrier, and nothing of the others",
 	},
 	"carrier/usps": {
-		may: []string{"carrier", "internal/carrierhttp", "internal/units"}, not: database,
+		may: []string{"carrier", "internal/carrierhttp", "internal/units", "reconcile/invoice", "reconcile/sheet"},
+		not: database,
 		why: "all we know of one carrier, and nothing of the others",
 	},
 	"carrier/fedex": {
-		may: []string{"carrier", "internal/carrierhttp", "internal/units"}, not: database,
+		may: []string{"carrier", "internal/carrierhttp", "internal/units", "reconcile/invoice", "reconcile/sheet"},
+		not: database,
 		why: "all we know of one carrier, and nothing of the others",
+	},
+	"carrier/ups": {
+		may: []string{"carrier", "reconcile/invoice", "reconcile/sheet"}, not: database,
+		why: "what we know of one carrier's invoices, and nothing of the others",
 	},
 	"carrier/catalog": {
 		may: []string{
@@ -122,8 +129,20 @@ var rows = map[string]row{
 		may: []string{"carrier"}, not: slices.Concat(database, []string{"net/http"}),
 		why: "an invoice is lines of money; where they come from is the reader's affair",
 	},
-	"reconcile/neutral": {
+	"reconcile/invoice/invoicetest": {
+		may: []string{"carrier", "reconcile/invoice"}, not: database, tests: true,
+		why: "what every dialect promises is asked of all alike, so it knows none",
+	},
+	"reconcile/sheet": {
 		may: []string{"carrier", "reconcile/invoice"}, not: slices.Concat(database, []string{"net/http"}),
+		why: "rows and fields mean the same in every dialect, so it knows none",
+	},
+	"reconcile/workbook": {
+		may: []string{"reconcile/invoice"}, not: slices.Concat(database, []string{"net/http"}),
+		why: "a workbook becomes CSV before any dialect sees it: only the command carries the library for it",
+	},
+	"reconcile/neutral": {
+		may: []string{"carrier", "reconcile/invoice", "reconcile/sheet"}, not: slices.Concat(database, []string{"net/http"}),
 		why: "one format of invoices; formats do not meet",
 	},
 	"reconcile/invoicegen": {

@@ -2,6 +2,8 @@ package invoice
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -24,6 +26,21 @@ func ParseDate(s string) (Date, error) {
 		return 0, errDate
 	}
 	return d, nil
+}
+
+// ParseDateAs reads a day in the first of the layouts that fits. Layouts are those of package time; a
+// dialect lists the forms that its carrier documents, and no two of them may read one text as two days.
+func ParseDateAs(s string, layouts ...string) (Date, error) {
+	for _, layout := range layouts {
+		t, err := time.Parse(layout, s)
+		if err != nil {
+			continue
+		}
+		if d := DateOf(t, time.UTC); d > 0 {
+			return d, nil
+		}
+	}
+	return 0, fmt.Errorf("a date must be written like %s", strings.Join(layouts, " or "))
 }
 
 // DateOf is the day that an instant falls on in a zone.

@@ -5,17 +5,22 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"strings"
 )
 
-// countRows counts a file's rows after the header the plain way, with no limit and no meaning.
+// countRows counts a comma-separated file's rows after the header that say anything, the plain way, with
+// no limit and no meaning.
 func countRows(file []byte) int {
 	rows := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(file, []byte("\xef\xbb\xbf"))))
 	rows.FieldsPerRecord = -1
 	n := -1
 	for {
-		if _, err := rows.Read(); errors.Is(err, io.EOF) {
+		fields, err := rows.Read()
+		if errors.Is(err, io.EOF) {
 			return n
 		}
-		n++
+		if err != nil || strings.TrimSpace(strings.Join(fields, "")) != "" {
+			n++
+		}
 	}
 }
