@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"waybill/carrier/ups"
 	"waybill/internal/service"
 	"waybill/reconcile/invoice"
 	"waybill/reconcile/neutral"
@@ -21,7 +22,7 @@ type commands struct {
 // runCommand is one reconciliation.
 type runCommand struct {
 	Carrier  string        `required:"" placeholder:"NAME" help:"The carrier, as labels and invoice lines name it."`
-	Format   string        `default:"auto" help:"The files' format: auto (by content), neutral."`
+	Format   string        `default:"auto" help:"The files' format: auto (by content), neutral, ups."`
 	AsOf     string        `required:"" placeholder:"YYYY-MM-DD" help:"The day as of whose end everything is judged. There is no default: the same command gives the same report on any day."`
 	Since    string        `placeholder:"YYYY-MM-DD" help:"The first day whose labels the files must bill. Without it, every label ever bought must be on them."`
 	Out      string        `required:"" placeholder:"DIR" help:"The folder for the report; made if it is missing."`
@@ -39,7 +40,7 @@ type runCommand struct {
 
 // dialects are the formats we read. A carrier's own comes from that carrier's package.
 func dialects() []invoice.Dialect {
-	return []invoice.Dialect{neutral.Dialect{}}
+	return []invoice.Dialect{neutral.Dialect{}, ups.BillingData{}}
 }
 
 // settings are the command's arguments, understood.

@@ -45,7 +45,7 @@ func openFiles(s settings) ([]*inputFile, error) {
 		return nil, err
 	}
 	if len(paths) == 0 {
-		return nil, inputError(fmt.Errorf("no *.csv file in %s: fetch the invoices first", strings.Join(s.files, ", ")))
+		return nil, inputError(fmt.Errorf("no *.csv file (nor *.txt) in %s: fetch the invoices first", strings.Join(s.files, ", ")))
 	}
 	var files []*inputFile
 	for _, path := range paths {
@@ -68,6 +68,9 @@ func openFiles(s settings) ([]*inputFile, error) {
 	return files, nil
 }
 
+// extensions are what carriers call their files, in lower case.
+var extensions = []string{".csv", ".txt"}
+
 // expand replaces folders by the files in them. Naming a file twice is naming it once.
 func expand(args []string) ([]string, error) {
 	var paths []string
@@ -83,7 +86,7 @@ func expand(args []string) ([]string, error) {
 			return nil, inputError(fmt.Errorf("listing %s: %w", arg, err))
 		}
 		for _, e := range entries {
-			if strings.EqualFold(filepath.Ext(e.Name()), ".csv") && !e.IsDir() {
+			if slices.Contains(extensions, strings.ToLower(filepath.Ext(e.Name()))) && !e.IsDir() {
 				paths = append(paths, filepath.Join(arg, e.Name()))
 			}
 		}

@@ -176,6 +176,7 @@ var rows = map[string]row{
 		may: []string{
 			"reconcile", "reconcile/invoice", "reconcile/neutral", "reconcile/report",
 			"outbox", "carrier", "carrier/catalog",
+			"carrier/ups",
 			"internal/command", "internal/service", "migrations",
 		},
 		why: "the command reads files and the database, and gives both to the judge",

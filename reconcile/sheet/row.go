@@ -39,8 +39,8 @@ func (r *Row) Complain(fault invoice.Fault, column, advice string) {
 // Rejected tells whether there was a complaint.
 func (r *Row) Rejected() bool { return r.complaint != nil }
 
-// Len is how many fields the row has.
-func (r *Row) Len() int { return len(r.cells) }
+// Fields are the row's fields as they stand. They are overwritten by the next row's.
+func (r *Row) Fields() []string { return r.cells }
 
 func (r *Row) raw(c Col) string {
 	if c.at < 1 || c.at > len(r.cells) {
