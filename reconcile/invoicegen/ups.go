@@ -93,6 +93,7 @@ func upsHeader() []string {
 		names[i] = fmt.Sprintf("Column %d", i+1)
 	}
 	names[upsVersion-1], names[upsInvoiceNo-1], names[upsInvoiceDate-1] = "Version", "Invoice Number", "Invoice Date"
+	names[upsAccount-1], names[upsTotal-1] = "Account Number", "Invoice Amount"
 	names[upsTracking-1], names[upsNet-1] = "Tracking Number", "Net Amount"
 	return names
 }
