@@ -97,10 +97,24 @@ func (b *builder) fedexValues(inv *Invoice, x Billing, consolidated bool) map[st
 		v["Express or Ground Tracking ID"] = b.id(x.TrackingNo[2:])
 		v["Service Type"] = "FedEx Ground"
 	}
+	if carriage := freightOf(x); b.style.beside && carriage > 0 {
+		v["Transportation Charge Amount"] = inv.money(carriage)
+	}
 	if consolidated {
 		v["Consolidated Account Number"] = b.id(inv.Account)
 	}
 	return v
+}
+
+// freightOf is what a billing asks for the carriage alone.
+func freightOf(x Billing) int64 {
+	var sum int64
+	for _, c := range x.Charges {
+		if c.Kind == Freight {
+			sum += c.Cents
+		}
+	}
+	return sum
 }
 
 // fedexPairs are a shipment's charges, a discount on the carriage, and a subtotal, which is none.
@@ -109,6 +123,9 @@ func (b *builder) fedexPairs(inv *Invoice, x Billing) [][2]string {
 	for _, c := range x.Charges {
 		if c.Kind != Freight && c.Kind != VoidCredit {
 			out = append(out, [2]string{fedexTexts[c.Kind], inv.money(c.Cents)})
+			continue
+		}
+		if b.style.beside && c.Cents > 0 {
 			continue
 		}
 		discount := c.Cents / 5

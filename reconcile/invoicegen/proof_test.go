@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/carrier/ups"
 	"waybill/reconcile"
 	"waybill/reconcile/invoice"
 	"waybill/reconcile/invoicegen"
@@ -25,6 +26,7 @@ var seeds = flag.Int("seeds", 150, "how many worlds of each dialect the proof ma
 // readers are the dialects under proof, as the command registers them.
 var readers = map[invoicegen.Dialect]invoice.Dialect{
 	invoicegen.Neutral: neutral.Dialect{},
+	invoicegen.UPS:     ups.BillingData{},
 }
 
 // enough failures of a dialect to see what they have in common.

@@ -19,6 +19,8 @@ type style struct {
 	informative string
 	// pairs is how many charge columns a wide row has.
 	pairs int
+	// beside has the carriage in a column of its own and not among the pairs.
+	beside bool
 	// dates is the form of dates, where a format has several.
 	dates string
 	// parts splits a label's price into so many charges at most.
@@ -48,7 +50,7 @@ func (b *builder) drawStyle() style {
 		}
 	case FedEx:
 		s.pairs = []int{25, 51}[b.chance.IntN(2)]
-		s.dates, s.xlsx = one("20060102", "02-Jan-2006"), rarely(4)
+		s.dates, s.xlsx, s.beside = one("20060102", "02-Jan-2006", "1/2/2006"), rarely(4), rarely(3)
 		s.excel = s.excel && !s.xlsx
 	case FedExIntl:
 		s.pairs, s.dates, s.xlsx = 51, "02-Jan-2006", rarely(4)

@@ -194,9 +194,14 @@ func (s *Rows) LearnMoney(columns ...Col) error {
 	return s.learn(columns, s.marks.learn)
 }
 
-// LearnDays looks ahead for whether the file's dates with slashes put the day or the month first.
+// LearnDays looks ahead for whether the file's dates with slashes put the day or the month first. Where
+// they do not show it, semicolons between the fields do: no country that parts them so puts the month first.
 func (s *Rows) LearnDays(columns ...Col) error {
-	return s.learn(columns, s.days.learn)
+	if err := s.learn(columns, s.days.learn); err != nil {
+		return err
+	}
+	s.days.dayFirst = s.days.dayFirst || s.Semicolons() && !s.days.monthFirst
+	return nil
 }
 
 func (s *Rows) learn(columns []Col, learn func(string)) error {

@@ -217,6 +217,18 @@ func TestDays(t *testing.T) {
 	}
 }
 
+// TestSemicolonsPutTheDayFirst: no date of the file shows it, what parts its fields does; a date that shows the
+// contrary counts more.
+func TestSemicolonsPutTheDayFirst(t *testing.T) {
+	t.Parallel()
+	k := plain{slashed: true}.read(t, "id;day\n1;10/11/2025\n")
+	require.Empty(t, k.Rejects)
+	require.Equal(t, "2025-11-10", k.Lines[0].ShipDate.String())
+	k = plain{slashed: true}.read(t, "id;day\n1;10/11/2025\n1;10/13/2025\n")
+	require.Empty(t, k.Rejects)
+	require.Equal(t, "2025-10-11", k.Lines[0].ShipDate.String())
+}
+
 func TestHeader(t *testing.T) {
 	t.Parallel()
 	h := sheet.NewHeader([]string{" Invoice  NUMBER", "Charge Description", "Charge Amount", "Charge Description.1", "Charge Amount.1", "charge description (2)", "Charge Amount_2", "Notes"})
