@@ -29,6 +29,9 @@ const (
 	RoundedTotal      Kind = "rounding"
 	TaxOrDuty         Kind = "tax_or_duty"
 
+	InvoiceExpectedMissing Kind = "invoice_expected_missing"
+	AccountUnknown         Kind = "account_unknown"
+
 	// About a charge.
 
 	BilledTwice           Kind = "billed_twice"
@@ -60,6 +63,9 @@ const (
 	KeyLabelMismatch    Kind = "key_label_mismatch"
 	IntentWithoutLabel  Kind = "intent_without_label"
 	IntentLabelMismatch Kind = "intent_label_mismatch"
+	DoublePurchase      Kind = "double_purchase"
+	DoubtUnbilled       Kind = "doubt_unbilled"
+	IntentSettled       Kind = "intent_settled"
 )
 
 // Distrusts tells whether a finding of this kind means that the inputs cannot be relied upon, and

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"errors"
 	"iter"
 	"strconv"
@@ -15,12 +16,16 @@ type Charge struct {
 	// Copy counts lines of one invoice that cannot be told apart by number: 0 for the first.
 	Copy int
 
+	// Shipment names what has to be judged together where that is more than the line's own tracking
+	// number: a shipment of several parcels, a number and the one that replaced it. Empty if it is not.
+	Shipment string
+
 	// Hint is what the line's reference names; nil if nothing.
 	Hint *Hint
 }
 
-// Group is everything that bears one tracking number at one carrier: what has to be judged
-// together, and nothing that has not. A line without a tracking number is a group of its own.
+// Group is everything that bears one tracking number at one carrier, or belongs to one shipment: what
+// has to be judged together, and nothing that has not. A line without any number is a group of its own.
 type Group struct {
 	TrackingNo string
 	Labels     []Label
@@ -31,13 +36,13 @@ type Group struct {
 var ErrUnsorted = errors.New("stream is not sorted by tracking number")
 
 // Groups merges charges and labels of one carrier into groups. Both streams come sorted by
-// tracking number, byte by byte; charges of one number by account, invoice and line number
-// too. Only one group is in memory at a time.
+// shipment, or tracking number where that is empty, byte by byte; charges of one by account, invoice and
+// line number too. Only one group is in memory at a time.
 func Groups(charges iter.Seq2[Charge, error], labels iter.Seq2[Label, error]) iter.Seq2[Group, error] {
 	return func(yield func(Group, error) bool) {
-		left := newHead(charges, func(c Charge) string { return c.TrackingNo })
+		left := newHead(charges, func(c Charge) string { return cmp.Or(c.Shipment, c.TrackingNo) })
 		defer left.stop()
-		right := newHead(labels, func(l Label) string { return l.TrackingNo })
+		right := newHead(labels, func(l Label) string { return cmp.Or(l.Shipment, l.TrackingNo) })
 		defer right.stop()
 		for left.ok || right.ok {
 			g := nextGroup(left, right)

@@ -1,6 +1,11 @@
 package reconcile
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"waybill/reconcile/invoice"
+)
 
 // LabelState is how a label stands towards the invoices.
 type LabelState string
@@ -74,6 +79,9 @@ func (r Rules) Judge(g Group) Verdict {
 		}
 	}
 	j.unowned(unowned)
+	if !slices.Contains(contested, true) && j.shipment(g.Labels, owned) {
+		return j.Verdict
+	}
 	for i := range g.Labels {
 		j.label(&g.Labels[i], owned[i], contested[i])
 	}
@@ -96,7 +104,15 @@ func (j *judgement) placeAll(charges []*Charge, b Bucket) {
 	}
 }
 
-func (j *judgement) find(f Finding) { j.Findings = append(j.Findings, f) }
+func (j *judgement) find(f Finding) { j.Findings = append(j.Findings, j.disputable(f)) }
+
+// disputable adds until when the carrier takes a claim, where there is something to claim.
+func (r Rules) disputable(f Finding) Finding {
+	if r.DisputeDays > 0 && f.InvoiceDate != 0 && f.Difference.Cents > 0 && f.Severity != Info {
+		f.DisputeBy = f.InvoiceDate + invoice.Date(r.DisputeDays) //nolint:gosec // G115: at most a year.
+	}
+	return f
+}
 
 // apart takes what is no part of a label's price. Taxes are reported by invoice, when it is closed.
 func (j *judgement) apart(c *Charge) {

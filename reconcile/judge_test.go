@@ -202,7 +202,7 @@ func TestJudge(t *testing.T) {
 			charges{charge(), charge(adjustment, amount(310), on("INV3", "2026-03-21"))},
 			told{
 				lines{"matched 8.40", "adjustments 3.10"},
-				lines{"info late_adjustment carrier_corrected_the_price 3.10"},
+				lines{"warning late_adjustment carrier_corrected_the_price 3.10"},
 				lines{"billed"},
 			},
 		},

@@ -25,6 +25,9 @@ type Label struct {
 	TrackingNo string
 	Reference  string
 
+	// Shipment names what has to be judged together: see [Group].
+	Shipment string
+
 	OrderID      int64
 	ParcelNo     int32
 	LabelVersion int32

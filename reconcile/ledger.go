@@ -268,12 +268,21 @@ func (b *Ledger) Place(p Placement) error {
 	return nil
 }
 
+// Invoices are the invoices that are judged, in order, once the reading has ended.
+func (b *Ledger) Invoices() []*Invoice {
+	invoices := make([]*Invoice, 0, len(b.invoices))
+	for _, key := range slices.SortedFunc(maps.Keys(b.invoices), InvoiceKey.compare) {
+		invoices = append(invoices, b.invoices[key])
+	}
+	return invoices
+}
+
 // Taxed are the findings, for the record, about tax, duty and brokerage, one for each invoice that bears
 // any, once all lines are placed.
 func (b *Ledger) Taxed() []Finding {
 	var findings []Finding
-	for _, key := range slices.SortedFunc(maps.Keys(b.invoices), InvoiceKey.compare) {
-		if i := b.invoices[key]; i.Buckets[Taxes].Cents != 0 {
+	for _, i := range b.Invoices() {
+		if i.Buckets[Taxes].Cents != 0 {
 			findings = append(findings, taxed(i))
 		}
 	}
@@ -283,9 +292,8 @@ func (b *Ledger) Taxed() []Finding {
 // Close returns the invoices in order, and an error if a line was placed twice or not at all: then
 // no number of the report may be believed.
 func (b *Ledger) Close() ([]*Invoice, error) {
-	invoices := make([]*Invoice, 0, len(b.invoices))
-	for _, key := range slices.SortedFunc(maps.Keys(b.invoices), InvoiceKey.compare) {
-		invoice := b.invoices[key]
+	invoices := b.Invoices()
+	for _, invoice := range invoices {
 		var placed Sum
 		for _, s := range invoice.Buckets {
 			placed.Count += s.Count
@@ -293,10 +301,9 @@ func (b *Ledger) Close() ([]*Invoice, error) {
 		}
 		if placed != invoice.Lines {
 			return nil, fmt.Errorf("closing invoice %s: %d lines were read and %d placed",
-				key.InvoiceNo, invoice.Lines.Count, placed.Count)
+				invoice.InvoiceNo, invoice.Lines.Count, placed.Count)
 		}
 		invoice.Buckets[Rounding].Cents += invoice.RoundedCents
-		invoices = append(invoices, invoice)
 	}
 	return invoices, nil
 }

@@ -106,7 +106,7 @@ func TestJudgePricesInParts(t *testing.T) {
 			},
 			told{
 				lines{"matched 8.40", "adjustments 2.10", "adjustments 0.20"},
-				lines{"info late_adjustment carrier_corrected_the_price 2.30"},
+				lines{"warning late_adjustment carrier_corrected_the_price 2.30"},
 				lines{"billed"},
 			},
 		},
@@ -141,7 +141,7 @@ func TestJudgePricesInParts(t *testing.T) {
 			[]reconcile.Charge{charge(), part(invoice.Fuel, 90, 1, again)},
 			told{
 				lines{"matched 8.40", "adjustments 0.90"},
-				lines{"info late_adjustment carrier_corrected_the_price 0.90"},
+				lines{"warning late_adjustment carrier_corrected_the_price 0.90"},
 				lines{"billed"},
 			},
 		},

@@ -111,8 +111,13 @@ func (j *judgement) firstBilledLate(l *Label, bills []*bill) *bill {
 func (j *judgement) compare(l *Label, b *bill, extras []*Charge) {
 	price := slices.Concat(b.price, extras)
 	b.price = nil
+	j.judgePrice(l, price, l.Cost)
+}
+
+// judgePrice holds the lines of a price against a cost.
+func (j *judgement) judgePrice(l *Label, price []*Charge, cost carrier.Money) {
 	total := sum(price)
-	if total != l.Cost {
+	if total != cost {
 		// Two equal surcharges can be real; where the cost says that they are not, they are named.
 		again := (&bill{price: price}).repeated()
 		for _, c := range again {
@@ -124,19 +129,21 @@ func (j *judgement) compare(l *Label, b *bill, extras []*Charge) {
 		price = without(price, again)
 		total = sum(price)
 	}
-	if total == l.Cost {
+	if total == cost {
 		j.placeAll(price, Matched)
 		return
 	}
-	j.placeAll(price, Differs)
-	kind, severity, why := OverBilled, Error, AboveCost
+	bucket, kind, severity, why := Differs, OverBilled, Error, AboveCost
 	switch {
-	case total.Currency != l.Cost.Currency:
+	case total.Currency != cost.Currency:
 		kind, why = CurrencyMismatch, OtherCurrency
-	case total.Cents < l.Cost.Cents:
+	case j.tolerates(Price, total.Cents-cost.Cents, cost):
+		bucket, kind, severity, why = Tolerated, WithinTolerance, Info, InsideTolerance
+	case total.Cents < cost.Cents:
 		kind, severity, why = UnderBilled, Warning, BelowCost
 	}
-	j.find(aboutLines(kind, severity, why, price).naming(*l).expecting(l.Cost))
+	j.placeAll(price, bucket)
+	j.find(aboutLines(kind, severity, why, price).naming(*l).expecting(cost))
 }
 
 // tooMany takes a bill that is not the label's own. A carriage for nothing is no second charge.
@@ -159,9 +166,12 @@ func (j *judgement) tooMany(l *Label, b, counted *bill) {
 
 // corrected takes what came after a label's price, one finding for each invoice and matter.
 func (j *judgement) corrected(l *Label, b *bill, counted bool) {
-	correction := LateAdjustment
+	correction, severity := LateAdjustment, Info
 	if counted {
 		correction = Adjustment
+	} else if sum(b.corrections).Cents > 0 {
+		// Charged after the fact, on another invoice: the days in which it can be disputed run.
+		severity = Warning
 	}
 	for _, matter := range []struct {
 		charges  []*Charge
@@ -169,11 +179,16 @@ func (j *judgement) corrected(l *Label, b *bill, counted bool) {
 		severity Severity
 		why      Reason
 	}{
-		{b.corrections, correction, Info, CorrectedLater},
+		{b.corrections, correction, severity, CorrectedLater},
 		{b.voids, CreditUnexpected, Warning, CreditWithoutVoid},
 		{b.services, CreditUnexpected, Info, CreditForService},
 		{b.chargebacks, Chargeback, Error, ChargedLater},
 	} {
+		if matter.kind == correction && j.toleratesAll(matter.charges, l.Cost) {
+			j.placeAll(matter.charges, Tolerated)
+			j.find(aboutLines(WithinTolerance, Info, InsideTolerance, matter.charges).naming(*l).nothingExpected())
+			continue
+		}
 		j.placeAll(matter.charges, Adjusted)
 		if sum(matter.charges).Cents != 0 {
 			j.find(aboutLines(matter.kind, matter.severity, matter.why, matter.charges).naming(*l).nothingExpected())

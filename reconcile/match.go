@@ -1,6 +1,8 @@
 package reconcile
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +21,19 @@ type Rules struct {
 	// Zone turns instants into days: carriers print days without a zone.
 	Zone *time.Location
 
+	// Tolerances are by kind of charge; [Price] is a label's price as a whole.
+	Tolerances map[invoice.Kind]Tolerance
+
+	// LateDays is how long after the purchase a charge may still come; 0 is 200 days: carriers rebill
+	// after five months and credit voids for six, and use a number again later than that.
+	LateDays int
+
+	// DisputeDays is how long after an invoice its carrier takes claims; 0 if that is not known.
+	DisputeDays int
+
+	// DoubtDays is the longest that a carrier takes to bill; 0 if that is not known.
+	DoubtDays int
+
 	// KeysSince is the instant after which a label's key record cannot have been purged.
 	KeysSince time.Time
 }
@@ -27,8 +42,6 @@ const (
 	// earlyDays lets a carrier's day come before ours: its clock stands in another zone.
 	earlyDays = 2
 
-	// lateDays is how long after the purchase a charge may still come. Carriers rebill after five
-	// months and credit voids for six; they use a number again later than that.
 	lateDays = 200
 
 	// shipDays is how far apart purchase and shipping usually are, to tell two labels apart that
@@ -46,21 +59,41 @@ type match struct {
 // no key: carriers use it again, on other accounts and in later years.
 func (r Rules) match(c *Charge, labels []Label) match {
 	switch {
-	case c.TrackingNo == "":
+	case c.TrackingNo == "" && c.MasterTrackingNo == "":
 		return match{why: NoTracking}
 	case len(labels) == 0:
 		return match{why: NoSuchTracking}
 	}
-	why := SameTracking
-	candidates := among(labels, func(l Label) bool { return l.Account == c.Account })
-	if candidates == nil {
-		why = SameButZeros
-		candidates = among(labels, func(l Label) bool { return bare(l.Account) == bare(c.Account) })
+	// The line's own number is the best evidence, then the shipment's, then the one it replaced.
+	for _, by := range []struct {
+		number string
+		why    Reason
+	}{{c.TrackingNo, SameTracking}, {c.MasterTrackingNo, SameMaster}, {c.OriginalTrackingNo, SameOriginal}} {
+		if by.number == "" {
+			continue
+		}
+		if same := among(labels, func(l Label) bool { return l.TrackingNo == by.number }); same != nil {
+			return r.matchAmong(c, labels, same, by.why)
+		}
 	}
-	if candidates == nil {
+	return match{why: NoSuchTracking}
+}
+
+// matchAmong chooses among the labels that bear a number: by account, and by when they were bought.
+func (r Rules) matchAmong(c *Charge, labels []Label, same []int, why Reason) match {
+	candidates := slices.DeleteFunc(slices.Clone(same), func(i int) bool { return labels[i].Account != c.Account })
+	if len(candidates) == 0 {
+		candidates = slices.DeleteFunc(slices.Clone(same), func(i int) bool {
+			return bare(labels[i].Account) != bare(c.Account)
+		})
+		if why == SameTracking {
+			why = SameButZeros
+		}
+	}
+	if len(candidates) == 0 {
 		return match{why: OtherAccount}
 	}
-	candidates = r.within(labels, candidates, c.Date(), lateDays)
+	candidates = r.within(labels, candidates, c.Date(), invoice.Date(cmp.Or(r.LateDays, lateDays))) //nolint:gosec // G115: at most some years.
 	switch len(candidates) {
 	case 0:
 		return match{why: OutsideWindow}
@@ -96,6 +129,9 @@ func among(labels []Label, ok func(Label) bool) []int {
 	}
 	return kept
 }
+
+// SameAccount tells whether two account numbers are one, the zeros aside that carriers pad them with.
+func SameAccount(a, b string) bool { return bare(a) == bare(b) }
 
 // bare is an account number without the zeros that carriers pad it with.
 func bare(account string) string { return strings.TrimLeft(account, "0") }

@@ -9,6 +9,9 @@ const (
 	SameTrackingShipDate Reason = "same_tracking_number_nearest_ship_date"
 	SameButZeros         Reason = "same_tracking_number_account_without_leading_zeros"
 
+	SameMaster   Reason = "same_master_tracking_number"
+	SameOriginal Reason = "tracking_number_that_this_one_replaced"
+
 	NoSuchTracking    Reason = "no_label_has_this_tracking_number"
 	NoTracking        Reason = "line_has_no_tracking_number"
 	OtherAccount      Reason = "label_belongs_to_another_account"
@@ -32,6 +35,7 @@ const (
 	CreditForService   Reason = "credited_for_service"
 	ChargedLater       Reason = "carrier_charged_for_another_later"
 	ChargeUnknown      Reason = "no_known_charge"
+	InsideTolerance    Reason = "difference_is_within_the_tolerance"
 	OfTheInvoice       Reason = "belongs_to_the_invoice"
 )
 
@@ -52,14 +56,21 @@ const (
 	NoLabelRow         Reason = "no_label_for_this_record"
 	IntentNotPurchased Reason = "intent_does_not_say_purchased"
 	IntentOtherLabel   Reason = "intent_names_another_label"
+	TwoLiveLabels      Reason = "parcel_has_another_live_label"
+	TwoCarrierIDs      Reason = "carrier_sold_another_label_under_one_key"
+	NoLineForDoubt     Reason = "no_line_after_the_longest_billing_delay"
+	LineBearsReference Reason = "invoice_line_bears_the_reference"
 )
 
 // Why an invoice is in question.
 const (
-	LinesMissTotal Reason = "lines_do_not_add_up_to_the_stated_total"
-	TotalsDiffer   Reason = "rows_state_different_totals"
-	OtherContent   Reason = "same_invoice_with_other_content"
-	SameContent    Reason = "same_invoice_with_the_same_content"
-	CarrierRounds  Reason = "carrier_rounds_its_total"
-	NotInThePrice  Reason = "not_in_a_labels_price"
+	LinesMissTotal   Reason = "lines_do_not_add_up_to_the_stated_total"
+	TotalsDiffer     Reason = "rows_state_different_totals"
+	OtherContent     Reason = "same_invoice_with_other_content"
+	SameContent      Reason = "same_invoice_with_the_same_content"
+	CarrierRounds    Reason = "carrier_rounds_its_total"
+	RhythmBroken     Reason = "no_invoice_within_the_usual_time"
+	NoInvoiceYet     Reason = "no_invoice_of_this_account_yet"
+	AccountNotListed Reason = "account_is_not_in_the_rules"
+	NotInThePrice    Reason = "not_in_a_labels_price"
 )

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"waybill/carrier/ups"
 	"waybill/internal/service"
+	"waybill/reconcile"
 	"waybill/reconcile/invoice"
 	"waybill/reconcile/neutral"
 )
@@ -26,8 +28,9 @@ type runCommand struct {
 	AsOf     string        `required:"" placeholder:"YYYY-MM-DD" help:"The day as of whose end everything is judged. There is no default: the same command gives the same report on any day."`
 	Since    string        `placeholder:"YYYY-MM-DD" help:"The first day whose labels the files must bill. Without it, every label ever bought must be on them."`
 	Out      string        `required:"" placeholder:"DIR" help:"The folder for the report; made if it is missing."`
-	Grace    int           `default:"14" help:"Days that the carrier may take to bill a label, and to credit a void."`
+	Grace    int           `default:"-1" help:"Days that the carrier may take to bill a label, and to credit a void. Without it, what the rules file says, or 14."`
 	KeyTTL   time.Duration `name:"key-ttl" env:"WAYBILL_KEY_TTL" default:"24h" help:"How long the service keeps completed idempotency keys."`
+	Rules    string        `placeholder:"FILE" help:"A YAML file with tolerances, grace days, accounts and the like, by carrier. See docs/reconcile.md."`
 	Timezone string        `default:"UTC" placeholder:"ZONE" help:"The time zone that turns instants into days, e.g. America/Chicago."`
 
 	DatabaseURL string `env:"DATABASE_URL" placeholder:"postgres://USER:PASSWORD@HOST/NAME" help:"The Postgres database. A temporary table is made: not through a pooler in transaction mode, not on a replica."`
@@ -47,15 +50,18 @@ func dialects() []invoice.Dialect {
 type settings struct {
 	carrier string
 	// dialect is nil if each file's content decides.
-	dialect  invoice.Dialect
-	asOf     invoice.Date
-	since    invoice.Date
-	zone     *time.Location
-	grace    int
-	keyTTL   time.Duration
-	database *pgx.ConnConfig
-	out      string
-	files    []string
+	dialect invoice.Dialect
+	asOf    invoice.Date
+	since   invoice.Date
+	zone    *time.Location
+	grace   int
+	// rules are the carrier's entry of the rules file.
+	rules      carrierRules
+	tolerances map[invoice.Kind]reconcile.Tolerance
+	keyTTL     time.Duration
+	database   *pgx.ConnConfig
+	out        string
+	files      []string
 }
 
 // settings checks every argument before anything is opened, and complains about all of them at once.
@@ -87,8 +93,16 @@ func (c *runCommand) settings() (settings, error) {
 	if c.Out == "" {
 		complain("--out must name a folder")
 	}
-	if c.Grace < 0 || c.Grace > 366 {
+	if s.rules, err = readRules(c.Rules, c.Carrier); err != nil {
+		complain("--rules: %w", err)
+	} else {
+		s.tolerances, _ = s.rules.tolerances() // checked when they were read
+	}
+	switch {
+	case c.Grace > 366 || c.Grace < -1:
 		complain("--grace must be 0 to 366 days")
+	case c.Grace == -1:
+		s.grace = cmp.Or(s.rules.GraceDays, 14)
 	}
 	if c.KeyTTL <= 0 {
 		complain("--key-ttl (WAYBILL_KEY_TTL) must be a duration above zero, such as 24h")

@@ -92,12 +92,8 @@ func (r *reconciliation) run(ctx context.Context) (report.Run, error) {
 	}
 	// Nothing was written: how the transaction ends does not matter.
 	defer func() { _ = snap.tx.Rollback(context.WithoutCancel(ctx)) }()
-	rules := reconcile.Rules{
-		AsOf:      r.settings.asOf,
-		GraceDays: r.settings.grace,
-		Zone:      r.settings.zone,
-		KeysSince: snap.now.Add(-r.settings.keyTTL),
-	}
+	rules := r.settings.judging()
+	rules.KeysSince = snap.now.Add(-r.settings.keyTTL)
 	if err := r.judge(ctx, snap, rules); err != nil {
 		return report.Run{}, err
 	}
@@ -106,7 +102,13 @@ func (r *reconciliation) run(ctx context.Context) (report.Run, error) {
 			return report.Run{}, err
 		}
 	}
+	if err := r.judgeAccounts(rules); err != nil {
+		return report.Run{}, err
+	}
 	if err := r.checkRecords(ctx, snap, rules); err != nil {
+		return report.Run{}, err
+	}
+	if err := r.checkPurchases(ctx, snap, rules); err != nil {
 		return report.Run{}, err
 	}
 	out := r.told()

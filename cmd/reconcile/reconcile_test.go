@@ -290,7 +290,7 @@ func TestRunRefusesUsage(t *testing.T) {
 		{"AsOf", []string{"--as-of=31.03.2026"}, "--as-of"},
 		{"SinceAfterAsOf", []string{"--since=2026-04-01"}, "--since"},
 		{"Format", []string{"--format=xml"}, "auto, neutral"},
-		{"Grace", []string{"--grace=-1"}, "--grace"},
+		{"Grace", []string{"--grace=-2"}, "--grace"},
 		{"KeyTTL", []string{"--key-ttl=0s"}, "--key-ttl"},
 		{"Timezone", []string{"--timezone=Chicago"}, "--timezone"},
 		{"Carrier", []string{"--carrier="}, "--carrier"},

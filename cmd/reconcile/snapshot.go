@@ -125,29 +125,29 @@ func scanLabel(row pgx.CollectableRow, more ...any) (*reconcile.Label, error) {
 // bought before or after the time in question counts only if it is billed.
 const labelsToBill = `
 	FROM labels l
-	LEFT JOIN (
-		SELECT DISTINCT tracking_no
-		FROM staged_lines
-		WHERE tracking_no <> ''
-	) s USING (tracking_no)
+	LEFT JOIN staged_numbers s USING (tracking_no)
+	LEFT JOIN staged_shipments sh USING (tracking_no)
 	WHERE l.carrier = $1
 		AND (s.tracking_no IS NOT NULL OR (l.bought_at >= $2 AND l.bought_at < $3))`
 
 // labelQuery reads the labels by tracking number.
 const labelQuery = `
-	SELECT ` + labelColumns + labelsToBill + `
+	SELECT ` + labelColumns + `,
+		coalesce(sh.shipment, '')` + labelsToBill + `
 	ORDER BY
-		l.tracking_no COLLATE "C",
+		coalesce(sh.shipment, l.tracking_no) COLLATE "C",
 		l.bought_at,
 		l.label_id`
 
 // labels streams the labels to judge lines by.
 func (s *snapshot) labels(ctx context.Context, set settings) iter.Seq2[reconcile.Label, error] {
 	scan := func(row pgx.CollectableRow) (reconcile.Label, error) {
-		l, err := scanLabel(row)
+		var shipment string
+		l, err := scanLabel(row, &shipment)
 		if err != nil {
 			return reconcile.Label{}, err
 		}
+		l.Shipment = shipment
 		return *l, nil
 	}
 	return rows(ctx, s, "labels_to_bill", scan, labelQuery, set.carrier, set.begin(), set.end())

@@ -49,6 +49,7 @@ var stageColumns = []string{
 // stage brings the lines of all files into the database, and sets aside the copies of invoices
 // that do not count.
 func (r *reconciliation) stage(ctx context.Context) error {
+	r.ledger.AllowRounding(r.settings.carrier, r.settings.rules.RoundingMinor)
 	if _, err := r.conn.Exec(ctx, stageTable); err != nil {
 		return fmt.Errorf("making the table that lines are staged in: %w", err)
 	}
@@ -70,7 +71,7 @@ func (r *reconciliation) stage(ctx context.Context) error {
 	if _, err := r.conn.Exec(ctx, `ANALYZE staged_lines`); err != nil {
 		return fmt.Errorf("counting the staged lines: %w", err)
 	}
-	return nil
+	return r.stageShipments(ctx)
 }
 
 // setAside takes back the lines that are not judged.
@@ -207,6 +208,7 @@ const lineQuery = `
 		s.cents,
 		s.currency,
 		s.stated_cents,
+		coalesce(sh.shipment, CASE WHEN s.tracking_no = '' THEN s.master_no ELSE '' END),
 		coalesce(i.intent_id::text, ''),
 		coalesce(i.order_id, 0),
 		coalesce(i.parcel_no, 0),
@@ -214,10 +216,11 @@ const lineQuery = `
 		coalesce(i.caller_id, ''),
 		i.label_id IS NOT NULL
 	FROM staged_lines s
+	LEFT JOIN staged_shipments sh ON sh.tracking_no = s.tracking_no
 	LEFT JOIN label_intents i ON i.reference = s.reference AND i.carrier = $1
 	ORDER BY
 		-- Byte by byte, as Go compares.
-		s.tracking_no COLLATE "C",
+		coalesce(sh.shipment, nullif(s.tracking_no, ''), s.master_no) COLLATE "C",
 		s.account COLLATE "C",
 		s.invoice_no COLLATE "C",
 		s.line_no COLLATE "C",
@@ -236,6 +239,7 @@ func (r *reconciliation) scanCharge(row pgx.CollectableRow) (reconcile.Charge, e
 	)
 	err := row.Scan(&file, &c.Source.Row, &c.Account, &c.InvoiceNo, &dates[0], &c.LineNo, &kind,
 		&c.Correction, &c.TrackingNo, &c.MasterTrackingNo, &c.OriginalTrackingNo, &c.Reference, &dates[1], &c.Text, &charged.Cents, &charged.Currency, &c.StatedCents,
+		&c.Shipment,
 		&h.IntentID, &h.OrderID, &h.ParcelNo, &h.LabelVersion, &h.CallerID, &h.Labelled)
 	if err != nil {
 		return c, fmt.Errorf("reading a staged line: %w", err)
