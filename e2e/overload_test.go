@@ -171,7 +171,7 @@ func (o *overload) pending() int {
 	o.t.Helper()
 	var n int
 	require.NoError(o.t, o.db.QueryRow(o.t.Context(), `
-		SELECT count(*) FROM label_intents WHERE state <> 'purchased'`).Scan(&n))
+		SELECT count(*) FROM label_intents WHERE state IN ('pending', 'in_doubt')`).Scan(&n))
 	return n
 }
 

@@ -108,10 +108,8 @@ CREATE TABLE public.label_intents (
     remote_id text,
     key_generation integer DEFAULT 1 NOT NULL,
     CONSTRAINT label_intents_called CHECK (((calls = 0) = (first_called_at IS NULL))),
-    CONSTRAINT label_intents_caller_id_check CHECK ((caller_id ~ '^[a-z0-9_-]{1,64}$'::text)),
     CONSTRAINT label_intents_doubt CHECK (((state = 'in_doubt'::text) = (settled_by IS NOT NULL))),
     CONSTRAINT label_intents_finished CHECK (((state = ANY (ARRAY['purchased'::text, 'rejected'::text, 'failed'::text])) = (finished_at IS NOT NULL))),
-    CONSTRAINT label_intents_idem_key_check CHECK ((idem_key ~ '^[\x21-\x7e]{1,255}$'::text)),
     CONSTRAINT label_intents_key_generation_check CHECK ((key_generation > 0)),
     CONSTRAINT label_intents_label_version_check CHECK ((label_version > 0)),
     CONSTRAINT label_intents_not_bought CHECK (((state <> ALL (ARRAY['rejected'::text, 'failed'::text])) OR (open_calls = 0))),
@@ -119,8 +117,6 @@ CREATE TABLE public.label_intents (
     CONSTRAINT label_intents_order_id_check CHECK ((order_id > 0)),
     CONSTRAINT label_intents_parcel_no_check CHECK ((parcel_no > 0)),
     CONSTRAINT label_intents_purchased CHECK (((state = 'purchased'::text) = (label_id IS NOT NULL))),
-    CONSTRAINT label_intents_reference_check CHECK ((reference ~ '^[A-Z0-9]{1,35}$'::text)),
-    CONSTRAINT label_intents_remote_id_check CHECK ((remote_id ~ '^[\x21-\x7e]{1,255}$'::text)),
     CONSTRAINT label_intents_request_hash_check CHECK ((length(request_hash) = 32)),
     CONSTRAINT label_intents_settled_by_check CHECK ((settled_by = ANY (ARRAY['lookup'::text, 'person'::text]))),
     CONSTRAINT label_intents_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'purchased'::text, 'rejected'::text, 'failed'::text, 'in_doubt'::text])))
@@ -203,8 +199,14 @@ ALTER TABLE ONLY public.idempotency_keys
 ALTER TABLE ONLY public.label_documents
     ADD CONSTRAINT label_documents_pkey PRIMARY KEY (label_id);
 
+ALTER TABLE public.label_intents
+    ADD CONSTRAINT label_intents_caller_id_check CHECK (((caller_id ~ '^[a-z0-9_-]+$'::text) AND (length(caller_id) <= 64))) NOT VALID;
+
 ALTER TABLE ONLY public.label_intents
     ADD CONSTRAINT label_intents_caller_key UNIQUE (caller_id, idem_key);
+
+ALTER TABLE public.label_intents
+    ADD CONSTRAINT label_intents_idem_key_check CHECK (((idem_key ~ '^[\x21-\x7e]+$'::text) AND (length(idem_key) <= 255))) NOT VALID;
 
 ALTER TABLE ONLY public.label_intents
     ADD CONSTRAINT label_intents_parcel UNIQUE (order_id, parcel_no, label_version);
@@ -214,6 +216,12 @@ ALTER TABLE ONLY public.label_intents
 
 ALTER TABLE ONLY public.label_intents
     ADD CONSTRAINT label_intents_reference UNIQUE (reference);
+
+ALTER TABLE public.label_intents
+    ADD CONSTRAINT label_intents_reference_check CHECK (((reference ~ '^[A-Z0-9]+$'::text) AND (length(reference) <= 35))) NOT VALID;
+
+ALTER TABLE public.label_intents
+    ADD CONSTRAINT label_intents_remote_id_check CHECK (((remote_id ~ '^[\x21-\x7e]+$'::text) AND (length(remote_id) <= 255))) NOT VALID;
 
 ALTER TABLE ONLY public.labels
     ADD CONSTRAINT labels_carrier_label UNIQUE (carrier, account, carrier_label_id);

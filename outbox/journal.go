@@ -177,7 +177,7 @@ func (j *journal) write(ctx context.Context, tx pgx.Tx) error {
 			FROM unnest(
 				$1::uuid[], $2::uuid[], $3::integer[], $4::timestamptz[], $5::text[], $6::boolean[], $8::integer[]
 			) AS t (intent_id, token, open_calls, call_until, account, with_key, generation)
-			WHERE i.intent_id = t.intent_id AND i.state IN ('pending', 'in_doubt')`,
+			WHERE i.intent_id = t.intent_id AND `+unfinished,
 			j.ids, j.tokens, j.openCalls, j.callUntil, j.accounts, j.withKey, j.sameAttempt, j.generations,
 		).Exec(exactly("journalling attempts", len(j.ids)))
 	}
@@ -186,7 +186,7 @@ func (j *journal) write(ctx context.Context, tx pgx.Tx) error {
 			UPDATE label_intents AS i
 			SET state = 'in_doubt', settled_by = 'person'
 			FROM unnest($1::uuid[]) AS t (intent_id)
-			WHERE i.intent_id = t.intent_id AND i.state IN ('pending', 'in_doubt')`,
+			WHERE i.intent_id = t.intent_id AND `+unfinished,
 			j.left,
 		).Exec(exactly("leaving intents to a person", len(j.left)))
 		notifyEnded(batch, j.left)

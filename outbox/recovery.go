@@ -159,7 +159,7 @@ func (l *lostCalls) queue(batch *pgx.Batch) {
 			called_account = t.account, called_with_key = t.with_key, remote_id = NULL
 		FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::boolean[])
 			AS t (intent_id, recovery_id, first, until, account, with_key)
-		WHERE i.intent_id = t.intent_id AND i.state IN ('pending', 'in_doubt')
+		WHERE i.intent_id = t.intent_id AND `+unfinished+`
 			AND i.recovery_id IS DISTINCT FROM t.recovery_id`,
 		l.ids, l.recoveries, l.firsts, l.untils, l.accounts, l.withKey,
 	).Exec(exactly("counting calls that may have been lost", len(l.ids)))

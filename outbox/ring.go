@@ -88,26 +88,31 @@ func (o *Outbox) reviveAbandoned(ctx context.Context) (int, error) {
 func (o *Outbox) insertLost(ctx context.Context) (int, error) {
 	var jobs []BuyLabel
 	err := o.inTx(ctx, "ring", func(ctx context.Context, tx pgx.Tx) error {
-		// Of a backlog, both sides are large: one pass over each, not a look-up for every row.
-		if _, err := tx.Exec(ctx, `SET LOCAL enable_hashjoin = on`); err != nil {
-			return err
-		}
+		// Of a backlog, both sides are large, whatever the planner believes: EXCEPT passes over each once,
+		// and cannot be made a look-up for every row.
 		rows, err := tx.Query(ctx, `
-			WITH alive AS MATERIALIZED (
-				SELECT `+jobIntent+` AS intent_id
+			WITH silent AS MATERIALIZED (
+				SELECT i.intent_id
+				FROM label_intents AS i
+				WHERE i.state IN ('pending', 'in_doubt')
+					AND i.settled_by IS DISTINCT FROM 'person'
+					AND i.created_at < now() - $2::interval
+				EXCEPT
+				SELECT `+jobIntent+`
 				FROM river_job AS j
 				WHERE j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
 					AND j.kind = $1
 			)
 			SELECT i.intent_id, i.carrier
-			FROM label_intents AS i
-			LEFT JOIN idempotency_keys AS k ON k.caller_id = i.caller_id AND k.idem_key = i.idem_key
-			LEFT JOIN alive ON alive.intent_id = i.intent_id
-			WHERE i.state IN ('pending', 'in_doubt')
-				AND i.settled_by IS DISTINCT FROM 'person'
-				AND i.created_at < now() - $2::interval
-				AND (k.locked_until IS NULL OR k.locked_until <= now())
-				AND alive.intent_id IS NULL
+			FROM silent
+			CROSS JOIN LATERAL (
+				SELECT * FROM label_intents AS i WHERE i.intent_id = silent.intent_id LIMIT 1
+			) AS i
+			LEFT JOIN LATERAL (
+				SELECT k.locked_until FROM idempotency_keys AS k
+				WHERE k.caller_id = i.caller_id AND k.idem_key = i.idem_key LIMIT 1
+			) AS k ON true
+			WHERE k.locked_until IS NULL OR k.locked_until <= now()
 			ORDER BY i.intent_id
 			LIMIT $3`, BuyLabel{}.Kind(), ringGrace, ringBatch)
 		if err != nil {

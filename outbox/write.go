@@ -158,7 +158,7 @@ func (r *intentRows) queue(batch *pgx.Batch) {
 			called, closes, refused, deferred, looked_up, began, lookup_failed, delay, unbegun,
 			renewed, counts
 		)
-		WHERE i.intent_id = t.intent_id AND i.state IN ('pending', 'in_doubt')`,
+		WHERE i.intent_id = t.intent_id AND `+unfinished,
 		r.ids, r.states, r.settlers, r.labelIDs, r.codes, r.messages,
 		r.called, r.closes, r.refused, r.deferred, r.lookups, r.began, r.lookupsFailed, r.delays, r.unbegun, r.renewed, r.counts,
 	).Exec(exactly("concluding label intents", len(r.ids)))
