@@ -92,13 +92,14 @@ func (o *Outbox) insertLost(ctx context.Context) (int, error) {
 		// and cannot be made a look-up for every row.
 		rows, err := tx.Query(ctx, `
 			WITH silent AS MATERIALIZED (
-				SELECT i.intent_id
+				-- As text: what a job names may be no id at all.
+				SELECT i.intent_id::text AS intent_id
 				FROM label_intents AS i
 				WHERE i.state IN ('pending', 'in_doubt')
 					AND i.settled_by IS DISTINCT FROM 'person'
 					AND i.created_at < now() - $2::interval
 				EXCEPT
-				SELECT `+jobIntent+`
+				SELECT j.args ->> 'intent_id'
 				FROM river_job AS j
 				WHERE j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
 					AND j.kind = $1
@@ -106,7 +107,7 @@ func (o *Outbox) insertLost(ctx context.Context) (int, error) {
 			SELECT i.intent_id, i.carrier
 			FROM silent
 			CROSS JOIN LATERAL (
-				SELECT * FROM label_intents AS i WHERE i.intent_id = silent.intent_id LIMIT 1
+				SELECT * FROM label_intents AS i WHERE i.intent_id = silent.intent_id::uuid LIMIT 1
 			) AS i
 			LEFT JOIN LATERAL (
 				SELECT k.locked_until FROM idempotency_keys AS k
