@@ -14,6 +14,7 @@ import (
 	"waybill/reconcile"
 	"waybill/reconcile/invoice"
 	"waybill/reconcile/neutral"
+	"waybill/reconcile/report"
 )
 
 // commands is the command line.
@@ -133,6 +134,13 @@ func dialectNamed(name string) (invoice.Dialect, error) {
 		known = append(known, d.Name())
 	}
 	return nil, fmt.Errorf("%q is not one of %s", name, strings.Join(known, ", "))
+}
+
+// told is what the report says of them.
+func (s settings) told() report.Parameters {
+	return report.Parameters{
+		Carrier: s.carrier, AsOf: s.asOf, Since: s.since, Zone: s.zone, GraceDays: s.grace, KeyTTL: s.keyTTL.String(),
+	}
 }
 
 // end is the first instant after the day as of which everything is judged.

@@ -45,7 +45,7 @@ func (c *runCommand) reconcile(ctx context.Context, stdout io.Writer) (status in
 	}
 	// Closing only says goodbye: all was read by then, or an error says so.
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	out, err := report.Open(s.out)
+	out, err := report.Open(s.out, s.told())
 	if err != nil {
 		return 0, usageError(fmt.Errorf("--out: %w", err))
 	}
@@ -121,17 +121,9 @@ func (r *reconciliation) run(ctx context.Context) (report.Run, error) {
 	return out, nil
 }
 
-// told is what the report says of the run besides findings, invoices and purchases.
+// told is what the report says besides findings, invoices and purchases.
 func (r *reconciliation) told() report.Run {
 	out := report.Run{
-		Parameters: report.Parameters{
-			Carrier:   r.settings.carrier,
-			AsOf:      r.settings.asOf,
-			Since:     r.settings.since,
-			Zone:      r.settings.zone,
-			GraceDays: r.settings.grace,
-			KeyTTL:    r.settings.keyTTL.String(),
-		},
 		Labels:        r.totals.Labels(),
 		CompletedKeys: r.keysRead,
 	}

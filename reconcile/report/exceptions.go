@@ -1,11 +1,7 @@
 package report
 
 import (
-	"bufio"
-	"encoding/csv"
-	"errors"
-	"fmt"
-	"os"
+	"strconv"
 
 	"waybill/reconcile"
 )
@@ -13,56 +9,97 @@ import (
 // ExceptionsName is the file with a row for each finding.
 const ExceptionsName = "exceptions.csv"
 
-// exceptionColumns are the columns of exceptions.csv, in order. New ones are added at the end.
-var exceptionColumns = []string{
-	"finding_id", "kind", "severity", "why", "carrier", "account", "invoice_no", "invoice_date", "line_no",
-	"tracking_no", "reference", "order_id", "parcel_no", "label_version", "label_id", "intent_id",
-	"caller_id", "idempotency_key", "billed", "billed_currency", "expected", "expected_currency",
-	"difference", "difference_minor", "charge_text", "source", "advice",
+// findingColumn is a column of exceptions.csv and of the workbook's first sheet.
+type findingColumn struct {
+	name string
+	// width is that of the column in the workbook, in characters.
+	width float64
+	value func(f reconcile.Finding, p Parameters) cell
 }
 
-// exceptions is exceptions.csv in the making.
-type exceptions struct {
-	file   *os.File
-	buffer *bufio.Writer
-	csv    *csv.Writer
+// exceptionColumns are the columns in order. New ones are added at the end.
+var exceptionColumns = []findingColumn{
+	{"finding_id", 25, textOf(func(f reconcile.Finding) string { return f.ID })},
+	{"kind", 22, textOf(func(f reconcile.Finding) string { return string(f.Kind) })},
+	{"severity", 10, textOf(func(f reconcile.Finding) string { return string(f.Severity) })},
+	{"why", 34, textOf(func(f reconcile.Finding) string { return string(f.Why) })},
+	{"carrier", 12, textOf(func(f reconcile.Finding) string { return f.Carrier })},
+	{"account", 14, textOf(func(f reconcile.Finding) string { return f.Account })},
+	{"invoice_no", 20, textOf(func(f reconcile.Finding) string { return f.InvoiceNo })},
+	{"invoice_date", 12, dateOf(func(f reconcile.Finding) dateCell { return dateCell(f.InvoiceDate) })},
+	{"line_no", 9, textOf(func(f reconcile.Finding) string { return f.LineNo })},
+	{"tracking_no", 26, textOf(func(f reconcile.Finding) string { return f.TrackingNo })},
+	{"reference", 20, textOf(func(f reconcile.Finding) string { return f.Reference })},
+	{"order_id", 12, known(func(f reconcile.Finding) int64 { return f.OrderID })},
+	{"parcel_no", 10, counted(func(f reconcile.Finding) int64 { return int64(f.ParcelNo) })},
+	{"label_version", 13, counted(func(f reconcile.Finding) int64 { return int64(f.LabelVersion) })},
+	{"label_id", 38, textOf(func(f reconcile.Finding) string { return f.LabelID })},
+	{"intent_id", 38, textOf(func(f reconcile.Finding) string { return f.IntentID })},
+	{"caller_id", 16, textOf(func(f reconcile.Finding) string { return f.CallerID })},
+	{"idempotency_key", 26, textOf(func(f reconcile.Finding) string { return f.IdempotencyKey })},
+	{"billed", 12, moneyOf(func(f reconcile.Finding) moneyCell { return moneyCell(f.Billed) })},
+	{"billed_currency", 9, textOf(func(f reconcile.Finding) string { return f.Billed.Currency })},
+	{"expected", 12, moneyOf(func(f reconcile.Finding) moneyCell { return moneyCell(f.Expected) })},
+	{"expected_currency", 9, textOf(func(f reconcile.Finding) string { return f.Expected.Currency })},
+	{"difference", 12, moneyOf(func(f reconcile.Finding) moneyCell { return moneyCell(f.Difference) })},
+	{"difference_minor", 12, func(f reconcile.Finding, _ Parameters) cell { return minorCell(f.Difference) }},
+	{"charge_text", 28, textOf(func(f reconcile.Finding) string { return f.Text })},
+	{"source", 28, textOf(func(f reconcile.Finding) string { return f.Source.String() })},
+	{"advice", 60, textOf(func(f reconcile.Finding) string { return f.Advice })},
+	{"state", 13, textOf(func(f reconcile.Finding) string { return string(f.State) })},
+	{"first_seen", 12, dateOf(func(f reconcile.Finding) dateCell { return dateCell(f.FirstSeen) })},
+	{"dispute_by", 12, dateOf(func(f reconcile.Finding) dateCell { return dateCell(f.DisputeBy) })},
+	{"age_days", 10, ageOf},
 }
 
-func createExceptions(to *files) (*exceptions, error) {
-	file, err := to.create(ExceptionsName)
-	if err != nil {
-		return nil, err
+func textOf(of func(reconcile.Finding) string) func(reconcile.Finding, Parameters) cell {
+	return func(f reconcile.Finding, _ Parameters) cell { return textCell(of(f)) }
+}
+
+func dateOf(of func(reconcile.Finding) dateCell) func(reconcile.Finding, Parameters) cell {
+	return func(f reconcile.Finding, _ Parameters) cell { return of(f) }
+}
+
+func moneyOf(of func(reconcile.Finding) moneyCell) func(reconcile.Finding, Parameters) cell {
+	return func(f reconcile.Finding, _ Parameters) cell { return of(f) }
+}
+
+func counted(of func(reconcile.Finding) int64) func(reconcile.Finding, Parameters) cell {
+	return func(f reconcile.Finding, _ Parameters) cell { return countCell(of(f)) }
+}
+
+// known is an identifier that happens to be a number of ours: text, as every identifier.
+func known(of func(reconcile.Finding) int64) func(reconcile.Finding, Parameters) cell {
+	return func(f reconcile.Finding, _ Parameters) cell {
+		if id := of(f); id != 0 {
+			return textCell(strconv.FormatInt(id, 10))
+		}
+		return noCell{}
 	}
-	e := &exceptions{file: file, buffer: bufio.NewWriterSize(file, 1<<16)}
-	e.csv = csv.NewWriter(e.buffer)
-	if err := e.csv.Write(exceptionColumns); err != nil {
-		return nil, errors.Join(fmt.Errorf("writing %s: %w", ExceptionsName, err), file.Close())
-	}
-	return e, nil
 }
 
-func (e *exceptions) write(f reconcile.Finding) error {
-	err := e.csv.Write([]string{
-		f.ID, string(f.Kind), string(f.Severity), string(f.Why), text(f.Carrier), text(f.Account),
-		text(f.InvoiceNo), f.InvoiceDate.String(), text(f.LineNo), text(f.TrackingNo), text(f.Reference),
-		number(f.OrderID), number(int64(f.ParcelNo)), number(int64(f.LabelVersion)), f.LabelID, f.IntentID,
-		text(f.CallerID), text(f.IdempotencyKey), amount(f.Billed), f.Billed.Currency, amount(f.Expected),
-		f.Expected.Currency, amount(f.Difference), minor(f.Difference), text(f.Text),
-		text(f.Source.String()), text(f.Advice),
-	})
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", ExceptionsName, err)
+// ageOf is how many days ago the finding was made first; unknown where no state is kept.
+func ageOf(f reconcile.Finding, p Parameters) cell {
+	if f.FirstSeen == 0 {
+		return noCell{}
 	}
-	return nil
+	return wholeCell(p.AsOf - f.FirstSeen)
 }
 
-func (e *exceptions) close() error {
-	e.csv.Flush()
-	if err := errors.Join(e.csv.Error(), e.buffer.Flush(), e.file.Sync(), e.file.Close()); err != nil {
-		return fmt.Errorf("writing %s: %w", ExceptionsName, err)
+// exceptionHeader is the names of the columns.
+func exceptionHeader() []string {
+	names := make([]string, len(exceptionColumns))
+	for i, c := range exceptionColumns {
+		names[i] = c.name
 	}
-	return nil
+	return names
 }
 
-// abandon closes what close may have closed already.
-func (e *exceptions) abandon() { _ = e.file.Close() }
+// exceptionCells is a finding as a row.
+func exceptionCells(f reconcile.Finding, p Parameters) []cell {
+	cells := make([]cell, len(exceptionColumns))
+	for i, c := range exceptionColumns {
+		cells[i] = c.value(f, p)
+	}
+	return cells
+}

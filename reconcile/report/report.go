@@ -7,9 +7,13 @@
 package report
 
 import (
+	"encoding/json/v2"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"waybill/reconcile"
@@ -54,9 +58,8 @@ type File struct {
 
 // Run is all that a report tells besides the findings.
 type Run struct {
-	Parameters Parameters
-	Files      []File
-	Invoices   []*reconcile.Invoice
+	Files    []File
+	Invoices []*reconcile.Invoice
 
 	// Bought is the labels of the run, counted without looking at how they stand; Labels is how they
 	// stand. Publish refuses totals that do not come to the same.
@@ -79,23 +82,15 @@ type Bought struct {
 	Cents    int64
 }
 
-// maxUrgent is a screenful. All findings are in exceptions.csv.
-const maxUrgent = 20
-
 // Report is a report in the making. Its methods are called from one goroutine.
 type Report struct {
 	dir        string
+	parameters Parameters
 	files      *files
-	exceptions *exceptions
-
-	totals *reconcile.Totals
-
-	// errors and warnings are the first findings that somebody has to look at.
-	errors   []reconcile.Finding
-	warnings []reconcile.Finding
-	// urgent is how many there are of both.
-	urgent     int
-	distrusted bool
+	exceptions *table
+	workbook   *workbook
+	claims     *claims
+	tally      *tally
 
 	// published is set by Publish.
 	published *summary
@@ -103,13 +98,17 @@ type Report struct {
 
 // Open makes the folder if it is missing, and begins a report in it. What stands there stays until
 // Publish replaces it. The report must be closed.
-func Open(dir string) (*Report, error) {
+func Open(dir string, p Parameters) (*Report, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, fmt.Errorf("making the folder: %w", err)
 	}
-	r := &Report{dir: dir, files: &files{dir: dir}, totals: reconcile.NewTotals()}
+	all := &files{dir: dir}
+	r := &Report{dir: dir, parameters: p, files: all, claims: newClaims(all, p), tally: newTally(p)}
 	var err error
-	if r.exceptions, err = createExceptions(r.files); err != nil {
+	if r.exceptions, err = all.createTable(ExceptionsName, exceptionHeader()); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	if r.workbook, err = newWorkbook(p); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
@@ -117,53 +116,94 @@ func Open(dir string) (*Report, error) {
 
 // Find takes a finding. The outputs keep the order in which findings come.
 func (r *Report) Find(f reconcile.Finding) error {
-	r.totals.Find(f)
-	r.distrusted = r.distrusted || f.Kind.Distrusts()
-	if f.Severity != reconcile.Info {
-		r.urgent++
+	r.tally.add(f)
+	cells := exceptionCells(f, r.parameters)
+	if err := r.exceptions.write(cells); err != nil {
+		return err
 	}
-	switch {
-	case f.Severity == reconcile.Error && len(r.errors) < maxUrgent:
-		r.errors = append(r.errors, f)
-	case f.Severity == reconcile.Warning && len(r.warnings) < maxUrgent:
-		r.warnings = append(r.warnings, f)
+	if err := r.workbook.exception(cells); err != nil {
+		return err
 	}
-	return r.exceptions.write(f)
+	return r.claims.add(f)
 }
 
 // Result is what the findings taken so far come to.
-func (r *Report) Result() Result {
-	switch {
-	case r.distrusted:
-		return Distrusted
-	case r.urgent > 0:
-		return Findings
-	default:
-		return Clean
-	}
-}
+func (r *Report) Result() Result { return r.tally.result() }
 
-// Publish puts the whole report in its place. After an error the folder may hold new files beside
-// the old summary.json, never half a file; running again mends it.
+// Publish puts the whole report in its place, and takes away the dispute files of the report before
+// that this one has not. It refuses totals that do not add up. After an error the folder may hold new
+// files beside the old summary.json, never half a file; running again mends it.
 func (r *Report) Publish(run Run) error {
-	summary := r.summarise(run)
-	if err := r.exceptions.close(); err != nil {
+	if err := checkFooting(run.Invoices); err != nil {
 		return err
 	}
-	if err := writeSummary(r.files, summary); err != nil {
+	s := r.summarise(run)
+	var err error
+	if s.Rollforward, err = rollForward(run.Bought, run.Labels); err != nil {
 		return err
 	}
-	if err := r.files.place(); err != nil {
+	if err := r.write(run, s); err != nil {
 		return err
 	}
-	r.published = summary
+	stale := r.stale()
+	if err := r.files.place(stale); err != nil {
+		return err
+	}
+	r.published = s
 	return nil
 }
 
-// Close removes what Publish did not put in its place. It does nothing after Publish.
-func (r *Report) Close() error {
-	if r.exceptions != nil {
-		r.exceptions.abandon()
+// write ends all files, summary.json last.
+func (r *Report) write(run Run, s *summary) error {
+	if err := r.exceptions.close(); err != nil {
+		return err
 	}
-	return r.files.abandon()
+	if err := r.claims.close(); err != nil {
+		return err
+	}
+	if err := r.files.writeInvoices(run.Invoices); err != nil {
+		return err
+	}
+	if err := r.workbook.write(r.files, run, s); err != nil {
+		return err
+	}
+	if err := writePage(r.files, newPage(r.tally, run, s)); err != nil {
+		return err
+	}
+	for _, o := range r.files.outputs {
+		s.Outputs = append(s.Outputs, summaryOutput{Name: o.name, SHA256: o.sha256(), Bytes: o.bytes})
+	}
+	slices.SortFunc(s.Outputs, func(a, b summaryOutput) int { return strings.Compare(a.Name, b.Name) })
+	return writeSummary(r.files, s)
+}
+
+// stale are the dispute files that the summary standing in the folder names and this report has not:
+// who finds one there would claim what was settled since. A file that no summary names is not ours.
+func (r *Report) stale() []string {
+	var before struct {
+		Outputs []summaryOutput `json:"outputs"`
+	}
+	content, err := os.ReadFile(filepath.Join(r.dir, SummaryName))
+	if err != nil || json.Unmarshal(content, &before) != nil {
+		// No report stands there, or one that names no files.
+		return nil
+	}
+	var names []string
+	for _, o := range before.Outputs {
+		mine := slices.ContainsFunc(r.files.outputs, func(n *output) bool { return n.name == o.Name })
+		if isDisputes(o.Name) && !mine {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
+// Close removes what Publish did not put in its place, and lets go of what is held. It does nothing
+// to a published report.
+func (r *Report) Close() error {
+	err := r.files.abandon()
+	if r.workbook != nil {
+		err = errors.Join(err, r.workbook.close())
+	}
+	return err
 }

@@ -6,27 +6,39 @@ import (
 	"errors"
 	"fmt"
 
-	"waybill/carrier"
 	"waybill/reconcile"
 )
 
-// SummaryName is the file with the run's parameters and totals.
+// SummaryName is the file with the run's parameters and totals, for machines. It is put in its place
+// last and says which other files belong to it.
 const SummaryName = "summary.json"
 
-// summarySchema is raised when a member of summary.json changes its meaning or goes away.
-const summarySchema = 1
+// summarySchema is raised when a member of summary.json changes its meaning or goes away. Members may
+// be added without. summary.schema.json describes this version.
+//
+// Version 2: rollforward replaces labels, and holds how the labels stand against what was bought; an
+// invoice names its carrier, holds sum_of_buckets in place of sum_of_lines, and may state no total;
+// footing, stakes, changes, claims, void_credits and outputs are new.
+const summarySchema = 2
 
-// summary is summary.json: the run's parameters and totals, for machines.
+// summary is summary.json, and what the other outputs take their totals from.
 type summary struct {
-	SchemaVersion int               `json:"schema_version"`
-	ExitStatus    int               `json:"exit_status"`
-	Result        Result            `json:"result"`
-	Parameters    summaryParameters `json:"parameters"`
-	Files         []summaryFile     `json:"files"`
-	Invoices      []summaryInvoice  `json:"invoices"`
-	Labels        []summaryLabels   `json:"labels"`
-	CompletedKeys int64             `json:"completed_keys_checked"`
-	Findings      []summaryFindings `json:"findings"`
+	SchemaVersion int                 `json:"schema_version"`
+	ExitStatus    int                 `json:"exit_status"`
+	Result        Result              `json:"result"`
+	Parameters    summaryParameters   `json:"parameters"`
+	Files         []summaryFile       `json:"files"`
+	Invoices      []summaryInvoice    `json:"invoices"`
+	Footing       []summaryFooting    `json:"footing"`
+	Rollforward   []rollforward       `json:"rollforward"`
+	CompletedKeys int64               `json:"completed_keys_checked"`
+	Findings      []summaryFindings   `json:"findings"`
+	Urgent        int64               `json:"to_look_at"`
+	Stakes        []summaryStake      `json:"stakes"`
+	Changes       summaryChanges      `json:"changes"`
+	Claims        []summaryClaim      `json:"claims"`
+	VoidCredits   []summaryVoidCredit `json:"void_credits"`
+	Outputs       []summaryOutput     `json:"outputs"`
 }
 
 type summaryParameters struct {
@@ -59,127 +71,102 @@ type summaryBucket struct {
 	Amount summaryMoney `json:"amount"`
 }
 
+// summaryInvoice is an invoice. Stated is nil where its file states no total: there is nothing to hold
+// the lines against then, and no difference.
 type summaryInvoice struct {
+	Carrier    string          `json:"carrier"`
 	InvoiceNo  string          `json:"invoice_no"`
 	Date       string          `json:"invoice_date"`
 	Account    string          `json:"account"`
 	Currency   string          `json:"currency"`
-	Stated     summaryMoney    `json:"stated_total"`
+	Stated     *summaryMoney   `json:"stated_total,omitzero"`
 	Buckets    []summaryBucket `json:"buckets"`
 	Lines      int64           `json:"lines"`
-	Sum        summaryMoney    `json:"sum_of_lines"`
+	Sum        summaryMoney    `json:"sum_of_buckets"`
 	Difference summaryMoney    `json:"difference"`
 	Foots      bool            `json:"foots"`
 }
 
-type summaryLabels struct {
-	Currency string         `json:"currency"`
-	Labels   int64          `json:"labels"`
-	Cost     summaryMoney   `json:"cost"`
-	States   []summaryState `json:"states"`
+// summaryFooting is all invoices of one currency together: stated total + unstated - difference = sum of
+// buckets. Unstated is what stands on invoices that state no total.
+type summaryFooting struct {
+	Currency   string          `json:"currency"`
+	Invoices   int64           `json:"invoices"`
+	NotFooting int64           `json:"invoices_not_footing"`
+	Stated     summaryMoney    `json:"stated_total"`
+	Unstated   summaryMoney    `json:"unstated"`
+	Buckets    []summaryBucket `json:"buckets"`
+	Lines      int64           `json:"lines"`
+	Sum        summaryMoney    `json:"sum_of_buckets"`
+	Difference summaryMoney    `json:"difference"`
 }
 
-type summaryState struct {
-	State  reconcile.LabelState `json:"state"`
-	Labels int64                `json:"labels"`
-	Cost   summaryMoney         `json:"cost"`
-}
-
+// summaryFindings is the findings of one kind. Urgent are those that ask somebody to look.
 type summaryFindings struct {
 	Kind       reconcile.Kind     `json:"kind"`
 	Severity   reconcile.Severity `json:"severity"`
 	Count      int64              `json:"count"`
+	Urgent     int64              `json:"to_look_at"`
 	Currency   string             `json:"currency,omitzero"`
 	Difference *summaryMoney      `json:"difference,omitzero"`
 }
 
-// summarise adds up what was found.
-func (r *Report) summarise(run Run) *summary {
-	p := run.Parameters
-	s := &summary{
-		SchemaVersion: summarySchema,
-		ExitStatus:    r.Result().ExitStatus(),
-		Result:        r.Result(),
-		Parameters: summaryParameters{
-			Carrier:   p.Carrier,
-			AsOf:      p.AsOf.String(),
-			Since:     p.Since.String(),
-			Timezone:  p.Zone.String(),
-			GraceDays: p.GraceDays,
-			KeyTTL:    p.KeyTTL,
-		},
-		CompletedKeys: run.CompletedKeys,
-	}
-	for _, f := range run.Files {
-		s.Files = append(s.Files, summaryFile(f))
-	}
-	for _, i := range run.Invoices {
-		s.Invoices = append(s.Invoices, summariseInvoice(i))
-	}
-	s.Labels = summariseLabels(run.Labels)
-	for _, f := range r.totals.Findings() {
-		entry := summaryFindings{Kind: f.Kind, Severity: f.Severity, Count: f.Count, Currency: f.Currency}
-		if f.Currency != "" {
-			difference := money(f.Cents, f.Currency)
-			entry.Difference = &difference
-		}
-		s.Findings = append(s.Findings, entry)
-	}
-	return s
+// summaryStake is the money of the findings of a kind that ask somebody to look: asked too much if
+// it is positive, not asked if it is negative.
+type summaryStake struct {
+	Kind     reconcile.Kind `json:"kind"`
+	Count    int64          `json:"count"`
+	Currency string         `json:"currency"`
+	Amount   summaryMoney   `json:"amount"`
 }
 
-func summariseInvoice(i *reconcile.Invoice) summaryInvoice {
-	out := summaryInvoice{
-		InvoiceNo:  i.InvoiceNo,
-		Date:       i.Date.String(),
-		Account:    i.Account,
-		Currency:   i.Currency,
-		Stated:     money(i.StatedCents, i.Currency),
-		Lines:      i.Lines.Count,
-		Sum:        money(i.Lines.Cents, i.Currency),
-		Difference: money(i.Difference(), i.Currency),
-		Foots:      i.Foots(),
-	}
-	for b, sum := range i.Buckets {
-		out.Buckets = append(out.Buckets, summaryBucket{
-			Bucket: reconcile.Bucket(b).String(), Lines: sum.Count, Amount: money(sum.Cents, i.Currency),
-		})
-	}
-	return out
+// summaryChanges is what became of the findings since the run before.
+type summaryChanges struct {
+	StateKept    bool   `json:"state_kept"`
+	Since        string `json:"since,omitzero"`
+	New          int64  `json:"new"`
+	StillOpen    int64  `json:"still_open"`
+	Acknowledged int64  `json:"acknowledged"`
+	Disputed     int64  `json:"disputed"`
+	Credited     int64  `json:"credited"`
+	Cleared      int64  `json:"cleared"`
 }
 
-// summariseLabels groups the totals, which come sorted by currency.
-func summariseLabels(totals []reconcile.LabelTotal) []summaryLabels {
-	var out []summaryLabels
-	var cost int64
-	for _, t := range totals {
-		if len(out) == 0 || out[len(out)-1].Currency != t.Currency {
-			out = append(out, summaryLabels{Currency: t.Currency})
-			cost = 0
-		}
-		last := &out[len(out)-1]
-		cost += t.Cents
-		last.Labels += t.Count
-		last.Cost = money(cost, t.Currency)
-		last.States = append(last.States, summaryState{State: t.State, Labels: t.Count, Cost: money(t.Cents, t.Currency)})
-	}
-	return out
+type summaryClaim struct {
+	Carrier   string       `json:"carrier"`
+	Account   string       `json:"account"`
+	Currency  string       `json:"currency"`
+	Count     int64        `json:"count"`
+	Amount    summaryMoney `json:"amount"`
+	DisputeBy string       `json:"first_dispute_by,omitzero"`
+	File      string       `json:"file"`
 }
 
-func money(cents int64, currency string) summaryMoney {
-	return summaryMoney{Minor: cents, Decimal: carrier.Money{Cents: cents, Currency: currency}.Decimal()}
+// summaryVoidCredit is the void credits that are due since so many days, up to ToDays, or without end.
+type summaryVoidCredit struct {
+	Currency string       `json:"currency"`
+	FromDays int          `json:"from_days"`
+	ToDays   int          `json:"to_days,omitzero"`
+	Count    int64        `json:"count"`
+	Amount   summaryMoney `json:"amount"`
+}
+
+type summaryOutput struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+	Bytes  int64  `json:"bytes"`
 }
 
 func writeSummary(to *files, s *summary) error {
-	file, err := to.create(SummaryName)
+	o, err := to.create(SummaryName)
 	if err != nil {
 		return err
 	}
-	err = json.MarshalWrite(file, s, jsontext.WithIndent("  "))
+	err = json.MarshalWrite(o, s, jsontext.WithIndent("  "))
 	if err == nil {
-		_, err = file.WriteString("\n")
+		_, err = o.Write([]byte("\n"))
 	}
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+	if err = errors.Join(err, o.close()); err != nil {
 		return fmt.Errorf("writing %s: %w", SummaryName, err)
 	}
 	return nil
