@@ -52,8 +52,11 @@ func exact(plain, currency string) string {
 // plain writes an amount with a decimal point and nothing else but its sign.
 func (m *marks) plain(s, currency string) (string, error) {
 	form := formOf(s)
-	if form == noForm || form == noMark {
+	switch {
+	case form == noForm, form == noMark:
 		return s, nil
+	case isZero(s):
+		return "0", nil
 	}
 	if form == eitherMark && carrier.Decimals(currency) == 0 {
 		// Three digits behind the mark of a currency without decimals are thousands.
@@ -73,6 +76,9 @@ func (m *marks) plain(s, currency string) (string, error) {
 
 // learn takes an amount of the file for what it shows.
 func (m *marks) learn(s string) {
+	if isZero(s) {
+		return
+	}
 	switch formOf(s).decimal(s) {
 	case '.':
 		m.points++
@@ -134,6 +140,13 @@ func formOf(s string) form {
 		return eitherMark
 	}
 	return lastDecimal
+}
+
+// isZero tells whether an amount is nothing, which it is whatever the mark: programs fill in 0.00 where people
+// would write 0,00.
+func isZero(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	return strings.HasPrefix(s, "0") && strings.HasSuffix(s, "0") && strings.Trim(s, "0.,") == ""
 }
 
 // decimal is the decimal mark that the form proves, 0 if none.

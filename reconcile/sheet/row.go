@@ -203,7 +203,7 @@ func (r *Row) Money(c Col, currency string) carrier.Money {
 }
 
 func (r *Row) money(c Col, value, currency string) carrier.Money {
-	cents, err := r.file.marks.cents(value, currency)
+	cents, err := r.file.marks.cents(r.file.bare(value), currency)
 	switch {
 	case errors.Is(err, carrier.ErrAmountDecimals):
 		r.Complain(invoice.FieldUnreadable, c.name, c.name+" has more decimals than its currency")

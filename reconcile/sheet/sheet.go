@@ -34,6 +34,9 @@ type Rows struct {
 	width, atLeast int
 	delimiter      rune
 
+	// sign is the currency sign that amounts may bear.
+	sign string
+
 	ahead []record
 	marks marks
 	days  dayOrder
@@ -74,6 +77,23 @@ func (s *Rows) Semicolons() bool { return s.delimiter == ';' }
 // Pad lets rows of a file without a header end early: what lost its empty last fields on the way is
 // whole as long as it has so many.
 func (s *Rows) Pad(atLeast int) { s.atLeast = atLeast }
+
+// Sign lets amounts bear a currency sign in front of their digits, with a minus before or behind it. It says
+// nothing about the currency.
+func (s *Rows) Sign(sign string) { s.sign = sign }
+
+// bare is an amount without its currency sign.
+func (s *Rows) bare(amount string) string {
+	unsigned, negative := strings.CutPrefix(amount, "-")
+	digits, ok := strings.CutPrefix(unsigned, s.sign)
+	switch {
+	case s.sign == "" || !ok:
+		return amount
+	case negative:
+		return "-" + digits
+	}
+	return digits
+}
 
 // Each gives every row to read, which appends the lines that it makes of it. A row that read complained
 // about is rejected as a whole; so is one that is broken. Rows with nothing in them are passed over.
@@ -191,7 +211,7 @@ func (s *Rows) Skip() error {
 // LearnMoney looks ahead for the file's decimal mark in columns of amounts. A file whose rows do not show
 // it keeps only such amounts as can be read in one way.
 func (s *Rows) LearnMoney(columns ...Col) error {
-	return s.learn(columns, s.marks.learn)
+	return s.learn(columns, func(amount string) { s.marks.learn(s.bare(amount)) })
 }
 
 // LearnDays looks ahead for whether the file's dates with slashes put the day or the month first. Where

@@ -117,6 +117,7 @@ func TestAmounts(t *testing.T) {
 		"Points":           {[]string{"12.40", "-1,234.56", "1,234", "7"}, []string{"12.40", "-1234.56", "1234.00", "7.00"}},
 		"Commas":           {[]string{"12,40", "-1.234,56", "1.234", "7"}, []string{"12.40", "-1234.56", "1234.00", "7.00"}},
 		"Late":             {[]string{"1,234", "12.40"}, []string{"1234.00", "12.40"}},
+		"ZeroIsZero":       {[]string{"0.00", "12,40", "0,00"}, []string{"0.00", "12.40", "0.00"}},
 		"Undecided":        {[]string{"1,234", "7"}, []string{"says whether", "7.00"}},
 		"GroupsDecide":     {[]string{"1,234,567", "1.5"}, []string{"1234567.00", "1.50"}},
 		"MostDecide":       {[]string{"12.40", "3,10", "1.10"}, []string{"12.40", "other mark", "1.10"}},
