@@ -9,7 +9,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"waybill/carrier/dhl"
+	"waybill/carrier/easypost"
+	"waybill/carrier/fedex"
 	"waybill/carrier/ups"
+	"waybill/carrier/usps"
 	"waybill/internal/service"
 	"waybill/reconcile"
 	"waybill/reconcile/invoice"
@@ -25,7 +29,7 @@ type commands struct {
 // runCommand is one reconciliation.
 type runCommand struct {
 	Carrier  string        `required:"" placeholder:"NAME" help:"The carrier, as labels and invoice lines name it."`
-	Format   string        `default:"auto" help:"The files' format: auto (by content), neutral, ups."`
+	Format   string        `default:"auto" help:"The files' format: auto (by content), neutral, ups, fedex, fedex-intl, dhl-express, usps-eps, easypost-invoice, easypost-payments."`
 	AsOf     string        `required:"" placeholder:"YYYY-MM-DD" help:"The day as of whose end everything is judged. There is no default: the same command gives the same report on any day."`
 	Since    string        `placeholder:"YYYY-MM-DD" help:"The first day whose labels the files must bill. Without it, every label ever bought must be on them."`
 	Out      string        `required:"" placeholder:"DIR" help:"The folder for the report; made if it is missing."`
@@ -44,7 +48,10 @@ type runCommand struct {
 
 // dialects are the formats we read. A carrier's own comes from that carrier's package.
 func dialects() []invoice.Dialect {
-	return []invoice.Dialect{neutral.Dialect{}, ups.BillingData{}}
+	return []invoice.Dialect{
+		neutral.Dialect{}, ups.BillingData{}, fedex.BillingOnline{}, fedex.BillingOnlineIntl{}, dhl.Express{},
+		usps.Transactions{}, easypost.ShipmentInvoices{}, easypost.PaymentLog{},
+	}
 }
 
 // settings are the command's arguments, understood.

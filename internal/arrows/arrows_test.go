@@ -78,6 +78,10 @@ var rows = map[string]row{
 		not: database,
 		why: "all we know of one carrier, and nothing of the others",
 	},
+	"carrier/dhl": {
+		may: []string{"carrier", "reconcile/invoice", "reconcile/sheet"}, not: database,
+		why: "what we know of one carrier's invoices, and nothing of the others",
+	},
 	"carrier/ups": {
 		may: []string{"carrier", "reconcile/invoice", "reconcile/sheet"}, not: database,
 		why: "what we know of one carrier's invoices, and nothing of the others",
@@ -176,7 +180,7 @@ var rows = map[string]row{
 		may: []string{
 			"reconcile", "reconcile/invoice", "reconcile/neutral", "reconcile/report",
 			"outbox", "carrier", "carrier/catalog",
-			"carrier/ups",
+			"carrier/dhl", "carrier/easypost", "carrier/fedex", "carrier/ups", "carrier/usps",
 			"internal/command", "internal/service", "migrations",
 		},
 		why: "the command reads files and the database, and gives both to the judge",
