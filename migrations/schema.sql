@@ -45,6 +45,60 @@ ALTER TABLE public.carrier_calls ALTER COLUMN call_id ADD GENERATED ALWAYS AS ID
     CACHE 1
 );
 
+CREATE TABLE public.finding_changes (
+    change_id bigint NOT NULL,
+    finding_id text NOT NULL,
+    state text NOT NULL,
+    actor text NOT NULL,
+    why text NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT finding_changes_actor_check CHECK ((actor <> ''::text)),
+    CONSTRAINT finding_changes_why_check CHECK ((why <> ''::text))
+);
+
+ALTER TABLE public.finding_changes ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.finding_changes_change_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.findings (
+    finding_id text NOT NULL,
+    carrier text NOT NULL,
+    kind text NOT NULL,
+    severity text NOT NULL,
+    why text NOT NULL,
+    account text NOT NULL,
+    invoice_no text NOT NULL,
+    invoice_date date,
+    line_no text NOT NULL,
+    tracking_no text NOT NULL,
+    reference text NOT NULL,
+    order_id bigint NOT NULL,
+    parcel_no integer NOT NULL,
+    label_version integer NOT NULL,
+    label_id text NOT NULL,
+    intent_id text NOT NULL,
+    billed_cents bigint NOT NULL,
+    expected_cents bigint NOT NULL,
+    difference_cents bigint NOT NULL,
+    currency text NOT NULL,
+    charge_text text NOT NULL,
+    dispute_by date,
+    state text NOT NULL,
+    first_seen date NOT NULL,
+    last_seen date NOT NULL,
+    cleared_on date,
+    CONSTRAINT findings_cleared CHECK (((state = 'cleared'::text) = (cleared_on IS NOT NULL))),
+    CONSTRAINT findings_finding_id_check CHECK ((finding_id ~ '^F-[0-9a-f]{20}$'::text)),
+    CONSTRAINT findings_seen CHECK ((first_seen <= last_seen)),
+    CONSTRAINT findings_severity_check CHECK ((severity = ANY (ARRAY['error'::text, 'warning'::text, 'info'::text]))),
+    CONSTRAINT findings_state_check CHECK ((state = ANY (ARRAY['new'::text, 'open'::text, 'acknowledged'::text, 'disputed'::text, 'credited'::text, 'cleared'::text])))
+);
+
 CREATE TABLE public.idempotency_keys (
     caller_id text NOT NULL COLLATE pg_catalog."C",
     idem_key text NOT NULL COLLATE pg_catalog."C",
@@ -62,6 +116,68 @@ CREATE TABLE public.idempotency_keys (
     CONSTRAINT idempotency_keys_state_check CHECK ((state = ANY (ARRAY['started'::text, 'completed'::text])))
 )
 WITH (fillfactor='70');
+
+CREATE TABLE public.invoice_files (
+    file_id bigint NOT NULL,
+    carrier text NOT NULL,
+    sha256 text NOT NULL,
+    name text NOT NULL,
+    format text NOT NULL,
+    lines bigint NOT NULL,
+    rejected bigint NOT NULL,
+    first_as_of date NOT NULL,
+    CONSTRAINT invoice_files_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
+);
+
+ALTER TABLE public.invoice_files ALTER COLUMN file_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.invoice_files_file_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.invoice_lines (
+    invoice_id bigint NOT NULL,
+    file_id bigint NOT NULL,
+    row_no integer NOT NULL,
+    line_no text NOT NULL,
+    kind text NOT NULL,
+    correction boolean NOT NULL,
+    tracking_no text NOT NULL,
+    master_no text NOT NULL,
+    original_no text NOT NULL,
+    reference text NOT NULL,
+    ship_date date,
+    charge_text text NOT NULL,
+    cents bigint NOT NULL
+);
+
+CREATE TABLE public.invoices (
+    invoice_id bigint NOT NULL,
+    carrier text NOT NULL,
+    account text NOT NULL,
+    invoice_no text NOT NULL,
+    currency text NOT NULL,
+    invoice_date date NOT NULL,
+    stated_cents bigint,
+    lines bigint NOT NULL,
+    cents bigint NOT NULL,
+    foots boolean NOT NULL,
+    digests bigint[] NOT NULL,
+    first_as_of date NOT NULL,
+    CONSTRAINT invoices_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text))
+);
+
+ALTER TABLE public.invoices ALTER COLUMN invoice_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.invoices_invoice_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE public.label_documents (
     label_id uuid NOT NULL,
@@ -155,6 +271,12 @@ CREATE TABLE public.labels (
     CONSTRAINT labels_voided CHECK (((void_state = 'voided'::text) = (voided_at IS NOT NULL)))
 );
 
+CREATE TABLE public.reconcile_runs (
+    carrier text NOT NULL,
+    as_of date NOT NULL,
+    first_run_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.recoveries (
     recovery_id bigint NOT NULL,
     lost_since timestamp with time zone NOT NULL,
@@ -193,8 +315,26 @@ ALTER TABLE ONLY public.callers
 ALTER TABLE ONLY public.carrier_calls
     ADD CONSTRAINT carrier_calls_pkey PRIMARY KEY (call_id);
 
+ALTER TABLE ONLY public.finding_changes
+    ADD CONSTRAINT finding_changes_pkey PRIMARY KEY (change_id);
+
+ALTER TABLE ONLY public.findings
+    ADD CONSTRAINT findings_pkey PRIMARY KEY (finding_id);
+
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (caller_id, idem_key);
+
+ALTER TABLE ONLY public.invoice_files
+    ADD CONSTRAINT invoice_files_content UNIQUE (carrier, sha256);
+
+ALTER TABLE ONLY public.invoice_files
+    ADD CONSTRAINT invoice_files_pkey PRIMARY KEY (file_id);
+
+ALTER TABLE ONLY public.invoices
+    ADD CONSTRAINT invoices_number UNIQUE (carrier, account, invoice_no, currency);
+
+ALTER TABLE ONLY public.invoices
+    ADD CONSTRAINT invoices_pkey PRIMARY KEY (invoice_id);
 
 ALTER TABLE ONLY public.label_documents
     ADD CONSTRAINT label_documents_pkey PRIMARY KEY (label_id);
@@ -235,6 +375,9 @@ ALTER TABLE ONLY public.labels
 ALTER TABLE ONLY public.labels
     ADD CONSTRAINT labels_pkey PRIMARY KEY (label_id);
 
+ALTER TABLE ONLY public.reconcile_runs
+    ADD CONSTRAINT reconcile_runs_pkey PRIMARY KEY (carrier, as_of);
+
 ALTER TABLE ONLY public.recoveries
     ADD CONSTRAINT recoveries_pkey PRIMARY KEY (recovery_id);
 
@@ -245,7 +388,13 @@ CREATE INDEX api_keys_caller ON public.api_keys USING btree (caller_id);
 
 CREATE INDEX carrier_calls_intent ON public.carrier_calls USING btree (intent_id);
 
+CREATE INDEX finding_changes_finding ON public.finding_changes USING btree (finding_id, change_id);
+
+CREATE INDEX findings_carrier ON public.findings USING btree (carrier, state);
+
 CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (expires_at) WHERE (state = 'completed'::text);
+
+CREATE INDEX invoice_lines_invoice ON public.invoice_lines USING btree (invoice_id);
 
 CREATE INDEX label_intents_unfinished ON public.label_intents USING btree (created_at) WHERE (state = ANY (ARRAY['pending'::text, 'in_doubt'::text]));
 
@@ -260,6 +409,15 @@ ALTER TABLE ONLY public.api_keys
 
 ALTER TABLE ONLY public.carrier_calls
     ADD CONSTRAINT carrier_calls_intent_id_fkey FOREIGN KEY (intent_id) REFERENCES public.label_intents(intent_id);
+
+ALTER TABLE ONLY public.finding_changes
+    ADD CONSTRAINT finding_changes_finding_id_fkey FOREIGN KEY (finding_id) REFERENCES public.findings(finding_id);
+
+ALTER TABLE ONLY public.invoice_lines
+    ADD CONSTRAINT invoice_lines_file_id_fkey FOREIGN KEY (file_id) REFERENCES public.invoice_files(file_id);
+
+ALTER TABLE ONLY public.invoice_lines
+    ADD CONSTRAINT invoice_lines_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES public.invoices(invoice_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.label_documents
     ADD CONSTRAINT label_documents_label_id_fkey FOREIGN KEY (label_id) REFERENCES public.labels(label_id);

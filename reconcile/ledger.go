@@ -3,7 +3,6 @@ package reconcile
 import (
 	"cmp"
 	"fmt"
-	"hash/maphash"
 	"maps"
 	"slices"
 
@@ -61,6 +60,12 @@ type Invoice struct {
 
 	// RoundedCents is what it did part them by. It is in the bucket Rounding once the ledger is closed.
 	RoundedCents int64
+
+	// Digests tell its content, one for each file that holds a part. Stored is true where it comes from
+	// an earlier run and no file of this one holds it, WithStored where at least a part does.
+	Digests    []int64
+	Stored     bool
+	WithStored bool
 
 	source invoice.Source
 }
@@ -124,7 +129,6 @@ type FileInvoice struct {
 // Ledger keeps the invoices: it takes every line as it is read, settles which copies of an invoice
 // count, and sees every line of those placed once. It holds invoices and no lines.
 type Ledger struct {
-	seed     maphash.Seed
 	copies   map[FileInvoice]*copied
 	invoices map[InvoiceKey]*Invoice
 	rounds   map[string]int64
@@ -135,12 +139,16 @@ type copied struct {
 	Invoice
 	file   int
 	digest uint64
+	// digests are those of a stored invoice, which may be made of several files' parts.
+	digests []int64
 }
+
+// StoredFile is the number under which the lines of invoices of earlier runs are taken.
+const StoredFile = -1
 
 // NewLedger returns an empty ledger.
 func NewLedger() *Ledger {
 	return &Ledger{
-		seed:     maphash.MakeSeed(),
 		copies:   make(map[FileInvoice]*copied),
 		invoices: make(map[InvoiceKey]*Invoice),
 		rounds:   make(map[string]int64),
@@ -172,8 +180,17 @@ func (b *Ledger) Take(file int, l invoice.Line) {
 	} else {
 		c.Lines.add(l.Amount.Cents)
 	}
-	l.Source = invoice.Source{}
-	c.digest += maphash.Comparable(b.seed, l)
+	c.digest += digest(l)
+}
+
+// TakeStored notes an invoice of an earlier run, as its Lines, Digests and totals say. Its lines are not
+// taken one by one; they count unless a file of this run holds the invoice.
+func (b *Ledger) TakeStored(i Invoice) {
+	i.Stored, i.WithStored = true, true
+	i.RoundsCents = b.rounds[i.Carrier]
+	b.copies[FileInvoice{File: StoredFile, InvoiceKey: i.InvoiceKey}] = &copied{
+		Invoice: i, file: StoredFile, digests: i.Digests,
+	}
 }
 
 // Settle ends the reading. It decides which copies of each invoice are judged, and reports those
@@ -191,7 +208,7 @@ func (b *Ledger) Settle() ([]SetAside, []Finding) {
 	for _, key := range slices.SortedFunc(maps.Keys(byInvoice), InvoiceKey.compare) {
 		copies := byInvoice[key]
 		slices.SortFunc(copies, func(a, o *copied) int { return cmp.Compare(a.file, o.file) })
-		kept, found := settle(copies)
+		kept, found := settle(standFor(copies))
 		invoice := join(kept).footed()
 		b.invoices[key] = invoice
 		for _, c := range copies {
@@ -247,7 +264,17 @@ func areParts(copies []*copied) bool {
 
 func join(parts []*copied) *Invoice {
 	whole := parts[0].Invoice
+	whole.Digests = nil
+	for _, p := range parts {
+		if p.digests != nil {
+			whole.Digests = append(whole.Digests, p.digests...)
+		} else {
+			whole.Digests = append(whole.Digests, int64(p.digest)) //nolint:gosec // G115: bits, not a number.
+		}
+	}
+	slices.Sort(whole.Digests)
 	for _, p := range parts[1:] {
+		whole.Stored = false
 		whole.Contradicts = whole.Contradicts || p.Contradicts || p.StatedCents != whole.StatedCents ||
 			p.Unstated != whole.Unstated
 		whole.Lines.Count += p.Lines.Count

@@ -24,6 +24,8 @@ import (
 // commands is the command line.
 type commands struct {
 	Run runCommand `cmd:"" help:"Reconcile the invoices of one carrier. Exit status: 0 clean, 1 findings, 2 usage or configuration, 3 an input is unreadable or does not foot, 4 internal."`
+
+	Findings findingsCommand `cmd:"" help:"List what runs found, and say what became of it."`
 }
 
 // runCommand is one reconciliation.
@@ -36,6 +38,7 @@ type runCommand struct {
 	Grace    int           `default:"-1" help:"Days that the carrier may take to bill a label, and to credit a void. Without it, what the rules file says, or 14."`
 	KeyTTL   time.Duration `name:"key-ttl" env:"WAYBILL_KEY_TTL" default:"24h" help:"How long the service keeps completed idempotency keys."`
 	Rules    string        `placeholder:"FILE" help:"A YAML file with tolerances, grace days, accounts and the like, by carrier. See docs/reconcile.md."`
+	NoStore  bool          `help:"Read only: keep nothing of this run, and know nothing of earlier ones."`
 	Timezone string        `default:"UTC" placeholder:"ZONE" help:"The time zone that turns instants into days, e.g. America/Chicago."`
 
 	DatabaseURL string `env:"DATABASE_URL" placeholder:"postgres://USER:PASSWORD@HOST/NAME" help:"The Postgres database. A temporary table is made: not through a pooler in transaction mode, not on a replica."`
@@ -63,6 +66,8 @@ type settings struct {
 	since   invoice.Date
 	zone    *time.Location
 	grace   int
+	// store is false for a run that keeps nothing.
+	store bool
 	// rules are the carrier's entry of the rules file.
 	rules      carrierRules
 	tolerances map[invoice.Kind]reconcile.Tolerance
@@ -74,7 +79,7 @@ type settings struct {
 
 // settings checks every argument before anything is opened, and complains about all of them at once.
 func (c *runCommand) settings() (settings, error) {
-	s := settings{carrier: c.Carrier, grace: c.Grace, keyTTL: c.KeyTTL, out: c.Out, files: c.Files}
+	s := settings{carrier: c.Carrier, grace: c.Grace, keyTTL: c.KeyTTL, out: c.Out, files: c.Files, store: !c.NoStore}
 	var wrong []error
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 
@@ -116,7 +121,7 @@ func (c *runCommand) settings() (settings, error) {
 		complain("--key-ttl (WAYBILL_KEY_TTL) must be a duration above zero, such as 24h")
 	}
 	if c.DatabaseURL == "" {
-		complain("DATABASE_URL is not set: say where the database is, as postgres://USER:PASSWORD@HOST/NAME")
+		complain("%w", errNoDatabase)
 	} else if pool, err := (service.Database{DatabaseURL: c.DatabaseURL}).PoolConfig(); err != nil {
 		complain("%w", err)
 	} else {

@@ -52,12 +52,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	process := &command.Process{Ctx: ctx, Getenv: getenv, Stdout: stdout, Stderr: stderr}
 	switch command.Run(process, "reconcile", description, &c, args) {
 	case command.OK:
-		return c.Run.status
+		return c.status()
 	case command.Usage:
 		return exitUsage
 	default:
 		// What other commands call an error is "findings" here: the failure knows better.
-		return cmp.Or(c.Run.status, exitInternal)
+		return cmp.Or(c.status(), exitInternal)
 	}
 }
 
@@ -67,13 +67,28 @@ const description = "Compares carriers' invoices with the labels that Waybill bo
 // other commands have.
 func (c *runCommand) Run(p *command.Process) error {
 	status, err := c.reconcile(p.Ctx, p.Stdout)
-	var known *failure
-	switch {
-	case errors.As(err, &known):
-		status = known.status
-	case err != nil:
-		status = exitInternal
+	if err != nil {
+		status = statusOf(err)
 	}
 	c.status = status
 	return err
+}
+
+// statusOf is the exit status of an error.
+func statusOf(err error) int {
+	var known *failure
+	switch {
+	case err == nil:
+		return exitClean
+	case errors.As(err, &known):
+		return known.status
+	default:
+		return exitInternal
+	}
+}
+
+// status is the exit status of whichever command ran.
+func (c *commands) status() int {
+	f := c.Findings
+	return cmp.Or(c.Run.status, f.List.status, f.Ack.status, f.Dispute.status, f.Credit.status, f.Reopen.status)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -23,6 +24,9 @@ type reconciliation struct {
 	totals *reconcile.Totals
 
 	keysRead int64
+
+	// state is what earlier runs left; nil for a run that keeps nothing.
+	state *state
 }
 
 // reconcile does one reconciliation and returns the exit status. It writes the report or leaves
@@ -56,6 +60,9 @@ func (c *runCommand) reconcile(ctx context.Context, stdout io.Writer) (status in
 		ledger: reconcile.NewLedger(), totals: reconcile.NewTotals(),
 	}
 	run, err := r.run(ctx)
+	if err == nil {
+		err = r.keep(ctx, &run)
+	}
 	if err != nil {
 		return 0, schemaError(err)
 	}
@@ -80,6 +87,9 @@ func noneReadable(files []*inputFile) error {
 
 // run stages, judges, checks and adds up.
 func (r *reconciliation) run(ctx context.Context) (report.Run, error) {
+	if err := r.recall(ctx); err != nil {
+		return report.Run{}, err
+	}
 	if err := r.stage(ctx); err != nil {
 		return report.Run{}, err
 	}
@@ -90,7 +100,7 @@ func (r *reconciliation) run(ctx context.Context) (report.Run, error) {
 	if err != nil {
 		return report.Run{}, err
 	}
-	// Nothing was written: how the transaction ends does not matter.
+	// Nothing but temporary tables was written: how it ends after an error does not matter.
 	defer func() { _ = snap.tx.Rollback(context.WithoutCancel(ctx)) }()
 	rules := r.settings.judging()
 	rules.KeysSince = snap.now.Add(-r.settings.keyTTL)
@@ -117,6 +127,11 @@ func (r *reconciliation) run(ctx context.Context) (report.Run, error) {
 	}
 	if out.Invoices, err = r.ledger.Close(); err != nil {
 		return report.Run{}, err
+	}
+	// Those of earlier runs have taken part in judging; what the report foots is what was read.
+	out.Invoices = slices.DeleteFunc(out.Invoices, func(i *reconcile.Invoice) bool { return i.Stored })
+	if err := snap.tx.Commit(ctx); err != nil {
+		return report.Run{}, fmt.Errorf("ending the snapshot: %w", err)
 	}
 	return out, nil
 }
@@ -199,6 +214,11 @@ func (r *reconciliation) findIf(f reconcile.Finding, found bool) error {
 func (r *reconciliation) find(f reconcile.Finding) error {
 	if f.Carrier == "" {
 		f.Carrier = r.settings.carrier
+	}
+	if r.state != nil {
+		if err := r.state.find(&f); err != nil {
+			return err
+		}
 	}
 	return r.report.Find(f)
 }

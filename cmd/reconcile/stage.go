@@ -67,6 +67,9 @@ func (r *reconciliation) stage(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := r.stageStored(ctx); err != nil {
+		return err
+	}
 	// Without statistics the planner takes the table for small.
 	if _, err := r.conn.Exec(ctx, `ANALYZE staged_lines`); err != nil {
 		return fmt.Errorf("counting the staged lines: %w", err)
@@ -244,7 +247,7 @@ func (r *reconciliation) scanCharge(row pgx.CollectableRow) (reconcile.Charge, e
 	if err != nil {
 		return c, fmt.Errorf("reading a staged line: %w", err)
 	}
-	c.Source.File, c.Carrier = r.files[file].name, r.settings.carrier
+	c.Source.File, c.Carrier = r.fileName(file), r.settings.carrier
 	c.Kind, c.Amount = invoice.Kind(kind), charged
 	c.InvoiceDate, c.ShipDate = invoice.Date(dates[0]), invoice.Date(dates[1])
 	if h.IntentID != "" {

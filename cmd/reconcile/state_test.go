@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/reconcile/report"
+)
+
+// states reads the report: "kind tracking state" for each finding.
+func (b *bundle) states() []string {
+	b.t.Helper()
+	var out []string
+	for _, e := range b.exceptionRows() {
+		out = append(out, strings.Join([]string{e["kind"], e["tracking_no"], b.stateOf(e["finding_id"])}, " "))
+	}
+	return out
+}
+
+// stateOf is a finding's state as it is kept.
+func (b *bundle) stateOf(id string) string {
+	b.t.Helper()
+	var state string
+	require.NoError(b.t, b.pool.QueryRow(b.t.Context(),
+		`SELECT coalesce((SELECT state FROM findings WHERE finding_id = $1), 'not kept')`, id).Scan(&state))
+	return state
+}
+
+// command runs another command than run.
+func (b *bundle) command(args ...string) result {
+	b.t.Helper()
+	var stdout, stderr bytes.Buffer
+	status := run(b.t.Context(), args, func(name string) string {
+		return map[string]string{"DATABASE_URL": b.url}[name]
+	}, &stdout, &stderr)
+	return result{status: status, stdout: stdout.String(), stderr: stderr.String()}
+}
+
+func (b *bundle) count(table string) (n int) {
+	b.t.Helper()
+	require.NoError(b.t, b.pool.QueryRow(b.t.Context(), `SELECT count(*) FROM `+table).Scan(&n))
+	return n
+}
+
+func TestRunRemembersInvoicesOfEarlierMonths(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.buy(label{n: 1})
+	first := b.invoiceFile("march.csv", "INV-1", "8.40", row{tracking: tracking(1), amount: "8.40"})
+	require.Equal(t, exitClean, b.run().status)
+	require.NoError(t, os.Remove(first))
+	b.file("april.csv", printInvoiceFile("INV-2", "2026-04-15", "8.40", row{tracking: tracking(1), amount: "8.40"}))
+
+	require.Equal(t, exitFindings, b.run("--as-of=2026-04-30").status)
+	require.Equal(t, []string{"error billed_twice SIM000001 8.40"}, b.exceptions())
+	require.NotContains(t, b.reported(report.SummaryName), "INV-1", "what is footed is what was read")
+
+	require.Equal(t, exitClean, b.run("--as-of=2026-04-30", "--no-store").status, "a run that reads only knows of nothing else")
+}
+
+func TestRunAgainChangesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	plantEverything(b)
+	first := b.run()
+	want := []string{b.reported(report.ExceptionsName), b.reported(report.SummaryName)}
+	tables := []string{"reconcile_runs", "invoice_files", "invoices", "invoice_lines", "findings"}
+	var rows []int
+	for _, table := range tables {
+		rows = append(rows, b.count(table))
+	}
+	require.Equal(t, first, b.run())
+	require.Equal(t, want, []string{b.reported(report.ExceptionsName), b.reported(report.SummaryName)})
+	for i, table := range tables {
+		require.Equal(t, rows[i], b.count(table), table)
+	}
+}
+
+func TestFindingsHaveALife(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.buy(label{n: 1})
+	b.buy(label{n: 2})
+	b.invoiceFile("march.csv", "INV-1", "9.40", row{tracking: tracking(1), amount: "9.40"})
+	b.run()
+	require.Equal(t, []string{"over_billed SIM000001 new", "never_billed SIM000002 new"}, b.states())
+	overBilled := b.exceptionRows()[0]["finding_id"]
+
+	b.run("--as-of=2026-04-01")
+	require.Equal(t, []string{"over_billed SIM000001 open", "never_billed SIM000002 open"}, b.states())
+
+	for range 2 { // Repeating is harmless.
+		got := b.command("findings", "ack", overBilled, "--why=too small to claim", "--actor=ann")
+		require.Equal(t, exitClean, got.status, got.stderr)
+	}
+	require.Equal(t, 1, b.count("finding_changes"))
+	require.Contains(t, b.command("findings", "list").stdout, "never_billed")
+	require.NotContains(t, b.command("findings", "list").stdout, overBilled)
+	require.Contains(t, b.command("findings", "list", "--state=all").stdout, overBilled+"\tacknowledged\t2026-03-31\terror\tover_billed")
+
+	// The missing invoice comes: what remains is known, and stays in the report.
+	b.invoiceFile("april.csv", "INV-2", "8.40", row{tracking: tracking(2), amount: "8.40"})
+	b.run("--as-of=2026-04-02")
+	require.Equal(t, []string{"over_billed SIM000001 acknowledged"}, b.states())
+	require.Equal(t, []string{"error over_billed SIM000001 1.00"}, b.exceptions())
+	require.Equal(t, 1, strings.Count(b.command("findings", "list", "--state=cleared").stdout, "\n"))
+
+	require.Equal(t, exitClean, b.command("findings", "reopen", overBilled, "--why=more of them", "--actor=ann").status)
+	require.Equal(t, exitFindings, b.run("--as-of=2026-04-02").status)
+	require.Equal(t, []string{"over_billed SIM000001 open"}, b.states())
+	require.Equal(t, exitUsage, b.command("findings", "ack", "F-00000000000000000000", "--why=x").status)
+}
+
+func TestLookingBackChangesNoState(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.buy(label{n: 1})
+	b.invoiceFile("march.csv", "INV-1", "9.40", row{tracking: tracking(1), amount: "9.40"})
+	b.run("--as-of=2026-04-02")
+	require.Equal(t, exitFindings, b.run("--as-of=2026-03-20").status)
+	require.Equal(t, []string{"over_billed SIM000001 new"}, b.states())
+	require.Equal(t, 1, b.count("reconcile_runs"))
+}
+
+func TestAnInvoiceThatChangesOvernight(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.buy(label{n: 1})
+	path := b.invoiceFile("march.csv", "INV-1", "8.40", row{tracking: tracking(1), amount: "8.40"})
+	require.Equal(t, exitClean, b.run().status)
+	require.NoError(t, os.Remove(path))
+	b.invoiceFile("again.csv", "INV-1", "9.40", row{tracking: tracking(1), amount: "9.40"})
+	require.Equal(t, exitInput, b.run().status)
+	require.Equal(t, []string{"error invoice_changed"}, b.exceptions(), "what footed first is judged")
+}
+
+func TestPartsOfAnInvoiceOnTwoNights(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.buy(label{n: 1})
+	b.buy(label{n: 2})
+	path := filepath.Join(b.in, "part-1.csv")
+	b.invoiceFile("part-1.csv", "INV-1", "16.80", row{tracking: tracking(1), amount: "8.40"})
+	require.Equal(t, exitInput, b.run().status, "half of it does not foot")
+	require.NoError(t, os.Remove(path))
+	b.invoiceFile("part-2.csv", "INV-1", "16.80", row{tracking: tracking(2), amount: "8.40"})
+	got := b.run("--as-of=2026-04-01")
+	require.Equal(t, exitClean, got.status, got.stderr)
+	require.Equal(t, 2, b.count("invoice_lines"))
+
+	// Either part, or none, changes nothing.
+	require.Equal(t, exitClean, b.run("--as-of=2026-04-01").status, b.exceptions())
+	require.Equal(t, 2, b.count("invoice_lines"))
+}
+
+func TestStateHoldsNoPersonalData(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	plantEverything(b)
+	b.run()
+	for _, table := range []string{"invoice_files", "invoices", "invoice_lines", "findings"} {
+		var text string
+		require.NoError(t, b.pool.QueryRow(t.Context(), `SELECT coalesce(string_agg(t::text, ' '), '') FROM `+table+` t`).Scan(&text))
+		require.NotEmpty(t, text)
+		require.NotContains(t, text, "Jane")
+		require.NotContains(t, text, "Elm Street")
+	}
+}
