@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"waybill/carrier"
 	"waybill/reconcile"
@@ -52,13 +54,8 @@ func (r *reconciliation) recall(ctx context.Context) error {
 		ctx: ctx, conn: r.conn, asOf: r.settings.asOf,
 		known: make(map[string]knownFinding), files: make(map[int]string),
 	}
-	var alone bool
-	if err := r.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(hashtextextended('waybill reconcile ' || $1, 0))`,
-		r.settings.carrier).Scan(&alone); err != nil {
-		return fmt.Errorf("asking for the carrier's lock: %w", err)
-	}
-	if !alone {
-		return fmt.Errorf("another run for %s is under way: wait for its end", r.settings.carrier)
+	if err := r.lock(ctx); err != nil {
+		return err
 	}
 	var previous, last *time.Time
 	if err := r.conn.QueryRow(ctx, `
@@ -81,6 +78,28 @@ func (r *reconciliation) recall(ctx context.Context) error {
 	}
 	return nil
 }
+
+// lock keeps other runs of the carrier out for as long as the connection lives. It waits a little: the
+// server may not have noticed yet that the run before is gone.
+func (r *reconciliation) lock(ctx context.Context) error {
+	err := pgx.BeginFunc(ctx, r.conn, func(tx pgx.Tx) error {
+		return inOrder(ctx, tx, []statement{
+			{`SET LOCAL lock_timeout = '10s'`, nil},
+			{`SELECT pg_advisory_lock(hashtextextended('waybill reconcile ' || $1, 0))`, []any{r.settings.carrier}},
+		})
+	})
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.Code == lockNotAvailable {
+		return fmt.Errorf("another run for %s is under way: wait for its end", r.settings.carrier)
+	}
+	if err != nil {
+		return fmt.Errorf("asking for the carrier's lock: %w", err)
+	}
+	return nil
+}
+
+// lockNotAvailable is Postgres' code for a lock that was not to be had in time.
+const lockNotAvailable = "55P03"
 
 // dateOf is a day of the database, 0 for none.
 func dateOf(t *time.Time) invoice.Date {
