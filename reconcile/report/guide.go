@@ -132,6 +132,26 @@ var guides = map[reconcile.Kind]guide{
 		title:  "Intent names another label",
 		action: "A fault in our records: hand it to the engineers.",
 	},
+	reconcile.DoublePurchase: {
+		title:  "Bought twice by us",
+		action: "Two live labels for one parcel. Cancel the one that was not used, while the carrier still takes it back.",
+	},
+	reconcile.DoubtUnbilled: {
+		title:  "Doubtful purchase, never billed",
+		action: "It was not bought, if all invoices since then are here. The finding names the command that settles it.",
+	},
+	reconcile.IntentSettled: {
+		title:  "Doubtful purchase settled",
+		action: "Nothing: an invoice bears its reference, so it was bought.",
+	},
+	reconcile.InvoiceExpectedMissing: {
+		title:  "Expected invoice is missing",
+		action: "Fetch the account's invoice: its usual day has passed. What it bills looks overdue until then.",
+	},
+	reconcile.AccountUnknown: {
+		title:  "Account is not ours",
+		action: "Ask whose account it is before paying. If it is yours, add it to the rules file.",
+	},
 	reconcile.InvoiceNotFooting: {
 		title:  "Invoice does not foot",
 		action: "Do not pay it yet. Fetch the invoice again, whole; if it still does not add up, ask the carrier.",
