@@ -162,7 +162,8 @@ func writeSummary(to *files, s *summary) error {
 	if err != nil {
 		return err
 	}
-	err = json.MarshalWrite(o, s, jsontext.WithIndent("  "))
+	// A file may be called by bytes that are no text; what else is not is mended before.
+	err = json.MarshalWrite(o, s, jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true))
 	if err == nil {
 		_, err = o.Write([]byte("\n"))
 	}
