@@ -30,7 +30,9 @@ func (Dialect) Detect(head []byte) bool {
 }
 
 // Read implements [invoice.Dialect].
-func (Dialect) Read(r io.Reader, sink invoice.Sink) error {
+func (Dialect) Read(r io.Reader, sink invoice.Sink) error { return read(r, sink, Map{}) }
+
+func read(r io.Reader, sink invoice.Sink, m Map) error {
 	rows, err := sheet.Open(r)
 	if err != nil {
 		return err
@@ -39,7 +41,7 @@ func (Dialect) Read(r io.Reader, sink invoice.Sink) error {
 	if err != nil {
 		return err
 	}
-	c, err := readColumns(h)
+	c, err := readColumns(h, m)
 	if err != nil {
 		return err
 	}

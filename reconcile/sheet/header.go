@@ -17,13 +17,25 @@ type Col struct {
 	// at is the position counted from 1.
 	at   int
 	name string
+
+	// constant is what every row says in a column that the file does not have.
+	constant string
 }
+
+// Constant is a column that the file does not have and in which every row says the same.
+func Constant(name, value string) Col { return Col{name: name, constant: value} }
 
 // At is a column known by its position, counted from 1 as documents count.
 func At(position int, name string) Col { return Col{at: position, name: name} }
 
-// Present tells whether the file has the column.
-func (c Col) Present() bool { return c.at > 0 }
+// Present tells whether rows can say anything in the column.
+func (c Col) Present() bool { return c.at > 0 || c.constant != "" }
+
+// Called is the column under another name in complaints.
+func (c Col) Called(name string) Col {
+	c.name = name
+	return c
+}
 
 // Header is the first row of a file whose columns are known by name. Names are compared without regard
 // to case and to white space around and between words.

@@ -44,7 +44,7 @@ func (r *Row) Fields() []string { return r.cells }
 
 func (r *Row) raw(c Col) string {
 	if c.at < 1 || c.at > len(r.cells) {
-		return ""
+		return c.constant
 	}
 	return r.cells[c.at-1]
 }
