@@ -9,15 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"waybill/carrier/dhl"
-	"waybill/carrier/easypost"
-	"waybill/carrier/fedex"
-	"waybill/carrier/ups"
-	"waybill/carrier/usps"
 	"waybill/internal/service"
 	"waybill/reconcile"
 	"waybill/reconcile/invoice"
-	"waybill/reconcile/neutral"
 	"waybill/reconcile/report"
 )
 
@@ -32,6 +26,7 @@ type commands struct {
 type runCommand struct {
 	Carrier  string        `required:"" placeholder:"NAME" help:"The carrier, as labels and invoice lines name it."`
 	Format   string        `default:"auto" help:"The files' format: auto (by content), neutral, ups, fedex, fedex-intl, dhl-express, usps-eps, easypost-invoice, easypost-payments."`
+	Columns  string        `placeholder:"FILE" help:"A YAML file that says which columns of a foreign CSV stand for those of the neutral one. See docs/invoice-formats.md."`
 	AsOf     string        `required:"" placeholder:"YYYY-MM-DD" help:"The day as of whose end everything is judged. There is no default: the same command gives the same report on any day."`
 	Since    string        `placeholder:"YYYY-MM-DD" help:"The first day whose labels the files must bill. Without it, every label ever bought must be on them."`
 	Out      string        `required:"" placeholder:"DIR" help:"The folder for the report; made if it is missing."`
@@ -43,18 +38,10 @@ type runCommand struct {
 
 	DatabaseURL string `env:"DATABASE_URL" placeholder:"postgres://USER:PASSWORD@HOST/NAME" help:"The Postgres database. A temporary table is made: not through a pooler in transaction mode, not on a replica."`
 
-	Files []string `arg:"" name:"file" help:"Invoice files, or folders of them (*.csv)."`
+	Files []string `arg:"" name:"file" help:"Invoice files, or folders of them (*.csv, *.txt, *.xlsx)."`
 
 	// status is the exit status, once it ran.
 	status int
-}
-
-// dialects are the formats we read. A carrier's own comes from that carrier's package.
-func dialects() []invoice.Dialect {
-	return []invoice.Dialect{
-		neutral.Dialect{}, ups.BillingData{}, fedex.BillingOnline{}, fedex.BillingOnlineIntl{}, dhl.Express{},
-		usps.Transactions{}, easypost.ShipmentInvoices{}, easypost.PaymentLog{},
-	}
 }
 
 // settings are the command's arguments, understood.
@@ -84,8 +71,8 @@ func (c *runCommand) settings() (settings, error) {
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 
 	var err error
-	if s.dialect, err = dialectNamed(c.Format); err != nil {
-		complain("--format: %w", err)
+	if s.dialect, err = dialectFor(c.Format, c.Columns); err != nil {
+		complain("%w", err)
 	}
 	if s.asOf, err = invoice.ParseDate(c.AsOf); err != nil {
 		complain("--as-of: %w", err)
@@ -132,20 +119,6 @@ func (c *runCommand) settings() (settings, error) {
 		return settings{}, usageError(err)
 	}
 	return s, nil
-}
-
-func dialectNamed(name string) (invoice.Dialect, error) {
-	if name == "auto" {
-		return nil, nil //nolint:nilnil // "auto" is no dialect: the content decides.
-	}
-	known := []string{"auto"}
-	for _, d := range dialects() {
-		if d.Name() == name {
-			return d, nil
-		}
-		known = append(known, d.Name())
-	}
-	return nil, fmt.Errorf("%q is not one of %s", name, strings.Join(known, ", "))
 }
 
 // told is what the report says of them.

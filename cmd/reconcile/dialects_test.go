@@ -37,3 +37,20 @@ func TestHelpNamesEveryFormat(t *testing.T) {
 		require.Contains(t, words, d.Name())
 	}
 }
+
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	good := filepath.Join(t.TempDir(), "map.yaml")
+	require.NoError(t, os.WriteFile(good, []byte("columns: {amount: Netto}\n"), 0o600))
+	d, err := dialectFor("auto", good)
+	require.NoError(t, err)
+	require.Equal(t, "neutral", d.Name())
+	_, err = dialectFor("ups", good)
+	require.ErrorContains(t, err, "only the neutral format")
+	_, err = dialectFor("auto", good+"x")
+	require.ErrorContains(t, err, "--columns: ")
+	bad := filepath.Join(t.TempDir(), "bad.yaml")
+	require.NoError(t, os.WriteFile(bad, []byte("columns: {amont: Netto}\n"), 0o600))
+	_, err = dialectFor("neutral", bad)
+	require.ErrorContains(t, err, "amont")
+}

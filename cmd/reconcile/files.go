@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,6 +15,7 @@ import (
 
 	"waybill/reconcile/invoice"
 	"waybill/reconcile/report"
+	"waybill/reconcile/workbook"
 )
 
 // headSize is enough to see a header in.
@@ -45,7 +45,7 @@ func openFiles(s settings) ([]*inputFile, error) {
 		return nil, err
 	}
 	if len(paths) == 0 {
-		return nil, inputError(fmt.Errorf("no *.csv file (nor *.txt) in %s: fetch the invoices first", strings.Join(s.files, ", ")))
+		return nil, inputError(fmt.Errorf("no *.csv file (nor *.txt, *.xlsx) in %s: fetch the invoices first", strings.Join(s.files, ", ")))
 	}
 	var files []*inputFile
 	for _, path := range paths {
@@ -69,7 +69,7 @@ func openFiles(s settings) ([]*inputFile, error) {
 }
 
 // extensions are what carriers call their files, in lower case.
-var extensions = []string{".csv", ".txt"}
+var extensions = []string{".csv", ".txt", ".xlsx"}
 
 // expand replaces folders by the files in them. Naming a file twice is naming it once.
 func expand(args []string) ([]string, error) {
@@ -102,11 +102,7 @@ func (f *inputFile) look(forced invoice.Dialect) error {
 		return err
 	}
 	defer func() { _ = file.Close() }()
-	var head bytes.Buffer
 	sum := sha256.New()
-	if _, err := io.CopyN(io.MultiWriter(&head, sum), file, headSize); err != nil && !errors.Is(err, io.EOF) {
-		return unreadable(err)
-	}
 	if _, err := io.Copy(sum, file); err != nil {
 		return unreadable(err)
 	}
@@ -114,13 +110,17 @@ func (f *inputFile) look(forced invoice.Dialect) error {
 	if f.dialect = forced; forced != nil {
 		return nil
 	}
+	head, err := headOf(file)
+	if err != nil {
+		return err
+	}
 	for _, d := range dialects() {
-		if d.Detect(head.Bytes()) {
+		if d.Detect(head) {
 			f.dialect = d
 			return nil
 		}
 	}
-	if head.Len() == 0 {
+	if len(head) == 0 {
 		return &invoice.FileError{Fault: invoice.FileEmpty, Advice: "the file is empty: fetch the invoice again"}
 	}
 	return &invoice.FileError{
@@ -128,6 +128,23 @@ func (f *inputFile) look(forced invoice.Dialect) error {
 		Advice: "the file is in no format we know: name its format with --format to see what is missing, " +
 			"or convert it to the neutral CSV of docs/reconcile.md",
 	}
+}
+
+// headOf is the start of a file as text, whatever it is written in.
+func headOf(file io.ReadSeeker) ([]byte, error) {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, unreadable(err)
+	}
+	rows, err := workbook.OrText(file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	head, err := io.ReadAll(io.LimitReader(rows, headSize))
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return head, nil
 }
 
 func (f *inputFile) open() (*os.File, error) {
@@ -156,7 +173,12 @@ func (f *inputFile) read(sink invoice.Sink) error {
 	}
 	defer func() { _ = file.Close() }()
 	sum := sha256.New()
-	if err := f.dialect.Read(io.TeeReader(file, sum), sink); err != nil {
+	rows, err := workbook.OrText(io.TeeReader(file, sum))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	if err := f.dialect.Read(rows, sink); err != nil {
 		return err
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != f.sha256 {

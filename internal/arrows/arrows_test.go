@@ -178,7 +178,7 @@ var rows = map[string]row{
 	},
 	"cmd/reconcile": {
 		may: []string{
-			"reconcile", "reconcile/invoice", "reconcile/neutral", "reconcile/report",
+			"reconcile", "reconcile/invoice", "reconcile/neutral", "reconcile/report", "reconcile/workbook",
 			"outbox", "carrier", "carrier/catalog",
 			"carrier/dhl", "carrier/easypost", "carrier/fedex", "carrier/ups", "carrier/usps",
 			"internal/command", "internal/service", "migrations",
