@@ -45,7 +45,11 @@ type invoiceKey struct {
 // drawAccounts makes one to three accounts, the second in another currency where the dialect has any.
 func (b *builder) drawAccounts() []account {
 	var all []account
-	for i := range 1 + b.chance.IntN(3) {
+	most := 3
+	if slices.Contains(wallets, b.Options.Dialect) {
+		most = 1
+	}
+	for i := range 1 + b.chance.IntN(most) {
 		n := b.Options.Slot*3 + i
 		a := account{number: n, currency: "USD"}
 		if i == 1 {
@@ -67,7 +71,8 @@ func (b *builder) drawAccounts() []account {
 		case USPS:
 			a.ours, a.currency = fmt.Sprintf("%010d", 2_000_000_000+n), "USD"
 		case EasyPostInvoice, EasyPostLog:
-			a.ours, a.currency = fmt.Sprintf("ca_%032x", n+1), "USD"
+			// A wallet is one account, and its reports do not name it.
+			a.ours, a.currency = "easypost", "USD"
 		case Neutral:
 			a.ours = fmt.Sprintf("ACC-%06d", n)
 		}
@@ -159,7 +164,10 @@ func (b *builder) invoiceNo(a account, week int) string {
 	case DHL:
 		return fmt.Sprintf("MUC%07d%03d", a.number, batch)
 	case USPS:
-		return fmt.Sprintf("%018d", 600_000_000_000_000_000+a.number*1000+batch)
+		// There are no invoices: a day's transactions go by the day.
+		return "transactions-" + monday.AddDate(0, 0, 7*week).Format("2006-01-02")
+	case EasyPostLog:
+		return "payments-" + monday.AddDate(0, 0, 7*week).Format("2006-01-02")
 	default:
 		return fmt.Sprintf("INV-%06d-%03d", a.number, batch)
 	}
@@ -281,7 +289,7 @@ func (b *builder) missing() {
 			}
 		}
 		// Of an invoice without a line that can be read, nobody learns.
-		if lost != 0 && readable {
+		if lost != 0 && readable && b.Options.Dialect != USPS {
 			b.plant = CorruptedID
 			b.expectInvoice("invoice_not_footing", inv, -lost)
 		}

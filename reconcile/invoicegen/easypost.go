@@ -12,7 +12,7 @@ var easypostInvoiceHeader = strings.Split("shipment_id,label_date,carrier_accoun
 	"adjustment_reason", ",")
 
 var easypostLogHeader = strings.Split("created_at,id,status,source_type,target_type,charge_type,amount,balance,"+
-	"description,shipment_id,amount_postage_fee,amount_label_fee,amount_delta_fee,amount_insurance_fee", ",")
+	"description,shipment_id,tracking_code,amount_postage_fee,amount_label_fee,amount_delta_fee,amount_insurance_fee", ",")
 
 // wallet writes a report of EasyPost's: all invoices in one file.
 func (b *builder) wallet() sheet {
@@ -28,11 +28,11 @@ func (b *builder) easypostInvoice() sheet {
 		inv := &b.Invoices[i]
 		for _, x := range inv.Billings {
 			t.row(map[string]string{
-				"shipment_id": x.LabelID, "label_date": x.Day.Format("2006-01-02T10:00:00Z"),
-				"carrier_account_id": inv.Account, "carrier": "USPS", "tracking_code": x.TrackingNo,
+				"shipment_id": x.LabelID, "label_date": x.Day.Format("2006-01-02") + "T10:00:00Z",
+				"carrier_account_id": "ca_0123456789abcdef", "carrier": "USPS", "tracking_code": x.TrackingNo,
 				"carrier_invoice_id": inv.No, "status": "processed", "quoted_currency": inv.Currency,
-				"initially_paid_amount": "10.00", "quoted_amount": "10.00",
-				"final_invoice_amount": inv.money(1000 + x.Cents()), "adjustment_amount": inv.money(x.Cents()),
+				"initially_paid_amount": "100.00", "quoted_amount": "100.00",
+				"final_invoice_amount": inv.money(10_000 + x.Cents()), "adjustment_amount": inv.money(x.Cents()),
 				"adjustment_reason": "Weight, zone",
 			})
 		}
@@ -47,15 +47,15 @@ func (b *builder) easypostLog() sheet {
 	for i := range b.Invoices {
 		inv := &b.Invoices[i]
 		for n, x := range inv.Billings {
-			source, target, charge, cents := "wallet", "shipment", "postage", x.Cents()
+			source, target, charge, cents := "user", "shipment", "service_fee", x.Cents()
 			if cents < 0 {
-				source, target, charge, cents = "shipment", "wallet", "refund", -cents
+				source, target, charge, cents = "shipment", "user", "refund", -cents
 			}
 			t.row(map[string]string{
-				"created_at": inv.Date.Format("2006-01-02T09:00:00Z"), "id": fmt.Sprintf("pl_%s_%04d", inv.No, n),
+				"created_at": inv.Date.Format("2006-01-02") + "T09:00:00Z", "id": fmt.Sprintf("pl_%s_%04d", inv.No, n),
 				"status": "complete", "source_type": source, "target_type": target, "charge_type": charge,
 				"amount": "$" + inv.money(cents) + "000", "balance": "$1000.00000",
-				"description": "label", "shipment_id": x.LabelID, "amount_postage_fee": "$" + inv.money(cents) + "000",
+				"description": "label", "shipment_id": x.LabelID, "tracking_code": x.TrackingNo, "amount_postage_fee": "$" + inv.money(cents) + "000",
 			})
 		}
 	}

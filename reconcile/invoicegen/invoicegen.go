@@ -27,8 +27,8 @@ const (
 	DHL       Dialect = "dhl-express"
 	USPS      Dialect = "usps-eps"
 	// EasyPostInvoice and EasyPostLog are reports of a wallet: one of adjustments, one of payments.
-	EasyPostInvoice Dialect = "easypost-shipment-invoice"
-	EasyPostLog     Dialect = "easypost-payment-log"
+	EasyPostInvoice Dialect = "easypost-invoice"
+	EasyPostLog     Dialect = "easypost-payments"
 )
 
 // Dialects are all formats.

@@ -19,6 +19,8 @@ const (
 	RepeatedLine Plant = "repeated_line"
 	// RebilledAndCredited is billed again and credited: nothing is owed, nothing to find.
 	RebilledAndCredited Plant = "rebilled_and_credited"
+	// AlmostRight is billed at its cost but for a few minor units: within_tolerance, where five are tolerated.
+	AlmostRight Plant = "almost_right"
 	// TooMuch and TooLittle are billed at another price: over_billed, under_billed.
 	TooMuch   Plant = "too_much"
 	TooLittle Plant = "too_little"
@@ -57,6 +59,8 @@ const (
 	Taxed Plant = "taxed"
 	// MultiPiece are three parcels of one shipment, each billed: nothing to find.
 	MultiPiece Plant = "multi_piece"
+	// LeadPays are three parcels of one shipment, all billed at the first: nothing to find.
+	LeadPays Plant = "lead_pays"
 	// NotPreviouslyBilled is billed for the first time among a later invoice's corrections: nothing to find.
 	NotPreviouslyBilled Plant = "not_previously_billed"
 	// Fee belongs to an invoice and to no label: invoice_level_charge.
@@ -93,8 +97,9 @@ var wallets = []Dialect{EasyPostInvoice, EasyPostLog}
 var plants = map[Plant]sowing{
 	Honest:              {sow: honest},
 	SecondCharge:        {sow: secondCharge, out: []Dialect{EasyPostInvoice}},
-	RepeatedLine:        {sow: repeatedLine, out: wallets},
+	RepeatedLine:        {sow: repeatedLine, out: []Dialect{EasyPostInvoice}},
 	RebilledAndCredited: {sow: rebilledAndCredited, in: []Dialect{Neutral, UPS, FedEx, DHL}},
+	AlmostRight:         {sow: almostRight, out: []Dialect{EasyPostInvoice}},
 	TooMuch:             {sow: tooMuch, out: []Dialect{EasyPostInvoice}},
 	TooLittle:           {sow: tooLittle, out: []Dialect{EasyPostInvoice}},
 	AfterVoid:           {sow: afterVoid, out: []Dialect{EasyPostInvoice}},
@@ -115,11 +120,12 @@ var plants = map[Plant]sowing{
 	OtherCurrency:       {sow: otherCurrency, out: wallets},
 	Taxed:               {sow: taxed, in: []Dialect{Neutral, UPS, DHL}},
 	MultiPiece:          {sow: multiPiece, in: []Dialect{Neutral, UPS, FedEx}},
+	LeadPays:            {sow: leadPays, in: []Dialect{UPS}},
 	NotPreviouslyBilled: {sow: notPreviouslyBilled, in: []Dialect{UPS}},
 	Fee:                 {sow: fee, in: []Dialect{Neutral, UPS, FedEx}},
 	CorruptedID:         {sow: corruptedID, out: []Dialect{EasyPostInvoice, EasyPostLog}},
 	Rounding:            {sow: rounding, in: []Dialect{DHL}},
-	NotFooting:          {sow: notFooting, out: wallets},
+	NotFooting:          {sow: notFooting, out: []Dialect{USPS, EasyPostInvoice, EasyPostLog}},
 	Resent:              {sow: resent, out: wallets},
 	Changed:             {sow: changed, out: wallets},
 }

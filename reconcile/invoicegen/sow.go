@@ -44,8 +44,11 @@ func (b *builder) informed(charges []Charge) []Charge {
 	}
 }
 
-// share is a part of an amount, at least a minor unit.
-func (b *builder) share(cents int64) int64 { return 1 + b.chance.Int64N(max(1, cents/3)) }
+// Tolerated is how many minor units of difference the rules have to allow for a label's price, either way.
+const Tolerated = 5
+
+// share is a part of an amount, more than is tolerated.
+func (b *builder) share(cents int64) int64 { return Tolerated + 1 + b.chance.Int64N(max(1, cents/3)) }
 
 // latest is the week of the last weekly invoice.
 const latest = 11
@@ -95,6 +98,16 @@ func rebilledAndCredited(b *builder) {
 	other := l.Cost.Cents + b.share(l.Cost.Cents)
 	b.bill(l, w, Charge{Freight, other})
 	b.bill(l, min(w+1, latest), Charge{Freight, -other})
+}
+
+func almostRight(b *builder) {
+	l := b.buy(b.account())
+	by := 1 + b.chance.Int64N(Tolerated)
+	if b.chance.IntN(2) == 0 {
+		by = -by
+	}
+	b.bill(l, week(l), b.price(l.Cost.Cents+by)...)
+	b.expect("within_tolerance", l, b.weekly(b.accountOf(l), week(l)), by)
 }
 
 func tooMuch(b *builder) {
@@ -257,9 +270,27 @@ func multiPiece(b *builder) {
 		l := lead
 		if i > 0 {
 			l = b.buy(a)
-			l.OrderID, l.ParcelNo, l.BoughtAt = lead.OrderID, int32(i+1), lead.BoughtAt
+			l.OrderID, l.ParcelNo, l.BoughtAt = lead.OrderID, int32(i+1), lead.BoughtAt //nolint:gosec // G115: of three.
 		}
 		b.bill(l, week(l), b.price(l.Cost.Cents)...).MasterNo = lead.TrackingNo
+	}
+}
+
+func leadPays(b *builder) {
+	a := b.account()
+	lead := b.buy(a)
+	pieces := []*Label{lead, b.buy(a), b.buy(a)}
+	all := int64(0)
+	for i, l := range pieces {
+		l.OrderID, l.ParcelNo, l.BoughtAt = lead.OrderID, int32(i+1), lead.BoughtAt //nolint:gosec // G115: of three.
+		all += l.Cost.Cents
+	}
+	for i, l := range pieces {
+		charges := []Charge{{Freight, 0}}
+		if i == 0 {
+			charges = b.price(all)
+		}
+		b.bill(l, week(lead), charges...).MasterNo = lead.TrackingNo
 	}
 }
 

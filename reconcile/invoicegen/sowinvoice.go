@@ -38,7 +38,7 @@ func (b *builder) later(p Plant, ok func(*Invoice) bool, act func(*Invoice)) {
 func rounding(b *builder) {
 	b.later(Rounding, nil, func(inv *Invoice) {
 		inv.Stated++
-		b.expectInvoice("rounding", inv, -1)
+		b.expectInvoice("rounding", inv, 1)
 	})
 }
 

@@ -10,7 +10,8 @@ var uspsHeader = strings.Split("ACH Withdrawal ID|ACH Withdrawal Amount|EPS Acco
 	"Postage|CRID|Master MID|Permit Number|Permit Type|Permit Finance Number|Reason|Details|Cust Ref Num1|"+
 	"Cust Ref Num2|Dispute ID", "|")
 
-// usps writes the transactions of the Enterprise Payment System that one withdrawal paid for.
+// usps writes the transactions of the Enterprise Payment System of one day: there are no invoices, and the
+// withdrawal that pays for them may come later.
 func (b *builder) usps(inv *Invoice) sheet {
 	t := table{header: uspsHeader}
 	for n, x := range inv.Billings {
@@ -23,12 +24,12 @@ func (b *builder) usps(inv *Invoice) sheet {
 			}
 		}
 		t.row(map[string]string{
-			"ACH Withdrawal ID":                 b.id(inv.No),
+			"ACH Withdrawal ID":                 fmt.Sprintf("6%017d", inv.Date.Unix()),
 			"ACH Withdrawal Amount":             inv.money(inv.Stated),
 			"EPS Account #":                     b.id(inv.Account),
-			"EPS Transaction ID":                fmt.Sprintf("%s%04d", inv.No[5:], n),
+			"EPS Transaction ID":                fmt.Sprintf("%d%04d", inv.Date.Unix(), n),
 			"Transaction Amount":                inv.money(cents),
-			"Transaction Date/Time":             x.Day.Format("2006-01-02 ") + fmt.Sprintf("10:%02d:00", n%60),
+			"Transaction Date/Time":             inv.Date.Format("2006-01-02 ") + fmt.Sprintf("10:%02d:00", n%60),
 			"Transaction Type":                  kind,
 			"Package Identification Code (PIC)": b.id(x.TrackingNo),
 			"Mail Class":                        "USPS Ground Advantage",
@@ -38,5 +39,5 @@ func (b *builder) usps(inv *Invoice) sheet {
 			"Cust Ref Num2":                     "SHELF 7",
 		})
 	}
-	return t.sheet("EPS_" + inv.No + ".csv")
+	return t.sheet(fmt.Sprintf("EPS_%s_%s.csv", inv.Account, inv.No))
 }
