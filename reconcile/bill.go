@@ -82,18 +82,25 @@ func (b *bill) freight() *Charge {
 // carries tells whether the bill charges for carriage, so that a second one like it is one too many.
 func (b *bill) carries() bool { return b.freight() != nil && sum(b.price).Cents >= 0 }
 
-// repeated are the price lines that the bill prints more than once: the same charge with the same
-// amount, each beyond the first.
-func (b *bill) repeated() []*Charge {
-	var again []*Charge
+// repeated are the copies that the bill prints of its price lines, the same charge with the same amount: all
+// that is there a second time, all that is there a third. Discounts go with their charges.
+func (b *bill) repeated() (copies [][]*Charge) {
 	for i, c := range b.price {
-		if c.Amount.Cents > 0 && slices.ContainsFunc(b.price[:i], func(o *Charge) bool {
-			return o.Kind == c.Kind && o.Text == c.Text && o.Amount == c.Amount && o.TrackingNo == c.TrackingNo
-		}) {
-			again = append(again, c)
+		before := 0
+		for _, o := range b.price[:i] {
+			if o.Kind == c.Kind && o.Text == c.Text && o.Amount == c.Amount && o.TrackingNo == c.TrackingNo {
+				before++
+			}
 		}
+		if before == 0 || c.Amount.Cents == 0 {
+			continue
+		}
+		for len(copies) < before {
+			copies = append(copies, nil)
+		}
+		copies[before-1] = append(copies[before-1], c)
 	}
-	return again
+	return copies
 }
 
 // sum adds lines of one currency.

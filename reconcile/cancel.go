@@ -7,8 +7,8 @@ import "slices"
 // credits, and the negative charges, that were used.
 //
 // A single line that a credit matches to the cent is the best evidence, then all of a bill by all that
-// one invoice credits, then all of a bill by one credit. A credit for service takes back only a bill
-// that was one too many: what it gives back of the only bill is a discount on it.
+// one invoice credits, then all of a bill by one credit. A credit for service, or a correction, takes back
+// only a bill that was one too many: what it gives back of the only bill is a discount on it.
 func (j *judgement) cancel(bills []*bill) (credits []*Charge) {
 	for _, b := range bills {
 		for _, credit := range slices.Concat(b.price, b.voids) {
@@ -38,6 +38,10 @@ func (j *judgement) cancel(bills []*bill) (credits []*Charge) {
 			if j.cancelBill(bills, []*Charge{credit}, 1) {
 				b.services = without(b.services, []*Charge{credit})
 			}
+		}
+		// A credit note gives back what was billed once too often; of the only bill it is a correction.
+		if j.cancelBill(bills, b.corrections, 1) {
+			b.corrections = nil
 		}
 	}
 	return credits

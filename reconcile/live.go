@@ -119,14 +119,16 @@ func (j *judgement) judgePrice(l *Label, price []*Charge, cost carrier.Money) {
 	total := sum(price)
 	if total != cost {
 		// Two equal surcharges can be real; where the cost says that they are not, they are named.
-		again := (&bill{price: price}).repeated()
-		for _, c := range again {
-			j.place(c, Duplicate)
-			f := aboutLine(PossibleDuplicateLine, Error, TwiceOnOneInvoice, *c).naming(*l).nothingExpected()
-			f.OtherInvoiceNo = c.InvoiceNo
+		for _, again := range (&bill{price: price}).repeated() {
+			if sum(again).Cents <= 0 {
+				continue
+			}
+			j.placeAll(again, Duplicate)
+			f := aboutLines(PossibleDuplicateLine, Error, TwiceOnOneInvoice, again).naming(*l).nothingExpected()
+			f.OtherInvoiceNo = again[0].InvoiceNo
 			j.find(f)
+			price = without(price, again)
 		}
-		price = without(price, again)
 		total = sum(price)
 	}
 	if total == cost {

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"slices"
 
 	"waybill/carrier"
@@ -59,9 +60,13 @@ func onePrice(labels []Label, owned [][]*Charge) (price []*Charge, ok bool) {
 	if single || len(price) == 0 {
 		return nil, false
 	}
-	return price, !slices.ContainsFunc(price, func(c *Charge) bool {
+	named := slices.ContainsFunc(price, func(c *Charge) bool { return c.MasterTrackingNo != "" })
+	return price, named && !slices.ContainsFunc(price, func(c *Charge) bool {
 		return roleOf(c.Line) != ofPrice || c.InvoiceNo != price[0].InvoiceNo || c.Account != price[0].Account ||
-			c.Amount.Currency != labels[0].Cost.Currency || c.MasterTrackingNo == "" ||
-			c.MasterTrackingNo != price[0].MasterTrackingNo
+			c.Amount.Currency != labels[0].Cost.Currency || shipmentNo(c) != shipmentNo(price[0])
 	})
 }
+
+// shipmentNo is the number of the shipment that a line's parcel is a piece of. The lines of the piece that gives
+// the shipment its number need not say so.
+func shipmentNo(c *Charge) string { return cmp.Or(c.MasterTrackingNo, c.TrackingNo) }
