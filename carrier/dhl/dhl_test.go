@@ -59,6 +59,15 @@ func TestALinesSumIsTheInvoices(t *testing.T) {
 	}
 }
 
+// TestARefusedShipmentIsNotMadeUpFor: an invoice whose shipments cannot be read has no line that says otherwise.
+func TestARefusedShipmentIsNotMadeUpFor(t *testing.T) {
+	t.Parallel()
+	k := invoicetest.Read(t, dhl.Express{}, header+
+		"I,A1,20260328,954,,EUR,10.00,0,,,,,,,,\nS,A1,20260328,954,3.66E+09,EUR,10.00,0,,10.00,,,,,,\n")
+	require.Len(t, k.Rejects, 1)
+	require.Empty(t, k.Lines)
+}
+
 func TestRefusesAFile(t *testing.T) {
 	t.Parallel()
 	require.Contains(t, invoicetest.Refused(t, dhl.Express{}, strings.Replace(header, "Billing Account", "Account", 1)).Advice, "Billing Account")

@@ -34,6 +34,8 @@ func (b *book) shipment(r *sheet.Row, key billKey, base invoice.Line, total carr
 	s.add(invoice.Tax, "tax", "Tax", r.Money(b.tax, key.currency))
 	s.balance(total)
 	if r.Rejected() {
+		// It is a shipment all the same: nothing is made up for what it would have said.
+		of.shipments++
 		return nil
 	}
 	if of.absent {

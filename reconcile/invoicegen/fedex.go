@@ -117,7 +117,8 @@ func freightOf(x Billing) int64 {
 	return sum
 }
 
-// fedexPairs are a shipment's charges, a discount on the carriage, and a subtotal, which is none.
+// fedexPairs are a shipment's charges, a discount on the carriage (which a credit gives back too), and a subtotal,
+// which is no charge.
 func (b *builder) fedexPairs(inv *Invoice, x Billing) [][2]string {
 	var out [][2]string
 	for _, c := range x.Charges {
@@ -129,7 +130,7 @@ func (b *builder) fedexPairs(inv *Invoice, x Billing) [][2]string {
 			continue
 		}
 		discount := c.Cents / 5
-		if discount <= 0 {
+		if discount == 0 {
 			out = append(out, [2]string{"Transportation Charge", inv.money(c.Cents)})
 			continue
 		}

@@ -65,6 +65,9 @@ type Options struct {
 
 	Dialect Dialect
 
+	// Workbooks lets some worlds be written as XLSX, where the carrier offers that.
+	Workbooks bool
+
 	// Labels is how many fates are drawn; 12 if it is 0.
 	Labels int
 

@@ -26,7 +26,9 @@ func worlds(t *testing.T, each int, test func(*testing.T, invoicegen.World)) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			for seed := range each {
-				test(t, invoicegen.New(invoicegen.Options{Seed: uint64(seed), Slot: seed, Dialect: dialect, Labels: 40}))
+				test(t, invoicegen.New(invoicegen.Options{
+					Seed: uint64(seed), Slot: seed, Dialect: dialect, Labels: 40, Workbooks: true,
+				}))
 			}
 		})
 	}

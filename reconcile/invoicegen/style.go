@@ -50,10 +50,10 @@ func (b *builder) drawStyle() style {
 		}
 	case FedEx:
 		s.pairs = []int{25, 51}[b.chance.IntN(2)]
-		s.dates, s.xlsx, s.beside = one("20060102", "02-Jan-2006", "1/2/2006"), rarely(4), rarely(3)
+		s.dates, s.xlsx, s.beside = one("20060102", "02-Jan-2006", "1/2/2006"), b.Options.Workbooks && rarely(4), rarely(3)
 		s.excel = s.excel && !s.xlsx
 	case FedExIntl:
-		s.pairs, s.dates, s.xlsx = 51, "02-Jan-2006", rarely(4)
+		s.pairs, s.dates, s.xlsx = 51, "02-Jan-2006", b.Options.Workbooks && rarely(4)
 		s.excel = s.excel && !s.xlsx
 		s.comma = rarely(3) && !s.xlsx
 	case DHL:
