@@ -1,6 +1,7 @@
 package dhl
 
 import (
+	"fmt"
 	"strings"
 
 	"waybill/carrier"
@@ -21,11 +22,11 @@ func (b *book) shipment(r *sheet.Row, key billKey, base invoice.Line, total carr
 	s := charges{base: base}
 	s.add(invoice.Freight, "weight", "Weight charge "+r.Words(b.product), r.Money(b.weightCharge, key.currency))
 	for i, c := range b.discounts {
-		s.add(invoice.Accessorial, "discount-"+string(rune('1'+i)), "Discount", r.Money(c, key.currency))
+		s.add(invoice.Accessorial, fmt.Sprintf("discount-%d", i+1), "Discount", r.Money(c, key.currency))
 	}
 	for i, p := range b.others {
 		name := r.Words(p.Label)
-		s.add(extraKind("", name), "other-"+string(rune('1'+i)), name, r.Money(p.Amount, key.currency))
+		s.add(extraKind("", name), fmt.Sprintf("other-%d", i+1), name, r.Money(p.Amount, key.currency))
 	}
 	for _, x := range b.extras {
 		code, name := r.ID(x.code), r.Words(x.name)

@@ -30,9 +30,8 @@ type Rows struct {
 	csv   *csv.Reader
 	limit *rowLimit
 
-	// width is how many fields a row has; atLeast how many it may have lost none of, where it is not width.
+	// width is how many fields every row has, 0 where there is no header; then it has atLeast so many.
 	width, atLeast int
-	delimiter      rune
 
 	// sign is the currency sign that amounts may bear.
 	sign string
@@ -64,15 +63,12 @@ func Open(r io.Reader) (*Rows, error) {
 	if len(head) == 0 {
 		return nil, &invoice.FileError{Fault: invoice.FileEmpty, Advice: "the file is empty: fetch the invoice again"}
 	}
-	s := &Rows{csv: csv.NewReader(buffered), limit: limit, delimiter: delimiterOf(head)}
-	s.csv.Comma = s.delimiter
+	s := &Rows{csv: csv.NewReader(buffered), limit: limit}
+	s.csv.Comma = delimiterOf(head)
 	s.csv.FieldsPerRecord = -1
 	s.csv.ReuseRecord = true
 	return s, nil
 }
-
-// Semicolons tells whether semicolons part the fields, as where the comma is the decimal mark.
-func (s *Rows) Semicolons() bool { return s.delimiter == ';' }
 
 // Pad lets rows of a file without a header end early: what lost its empty last fields on the way is
 // whole as long as it has so many.
@@ -220,7 +216,7 @@ func (s *Rows) LearnDays(columns ...Col) error {
 	if err := s.learn(columns, s.days.learn); err != nil {
 		return err
 	}
-	s.days.dayFirst = s.days.dayFirst || s.Semicolons() && !s.days.monthFirst
+	s.days.dayFirst = s.days.dayFirst || s.csv.Comma == ';' && !s.days.monthFirst
 	return nil
 }
 

@@ -21,11 +21,10 @@ func book(t *testing.T, since1904 bool, cells map[string]any) *bytes.Buffer {
 	defer func() { require.NoError(t, f.Close()) }()
 	require.NoError(t, f.SetWorkbookProps(&excelize.WorkbookPropsOptions{Date1904: &since1904}))
 	format := "dd.mm.yyyy"
-	styles := map[bool]*excelize.Style{true: {CustomNumFmt: &format}}
 	for at, value := range cells {
 		require.NoError(t, f.SetCellValue("Sheet1", at, value))
 		if _, isDay := value.(time.Time); isDay {
-			style, err := f.NewStyle(styles[true])
+			style, err := f.NewStyle(&excelize.Style{CustomNumFmt: &format})
 			require.NoError(t, err)
 			require.NoError(t, f.SetCellStyle("Sheet1", at, at, style))
 		}
