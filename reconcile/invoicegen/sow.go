@@ -233,6 +233,9 @@ func severalLabels(b *builder) {
 
 func boughtTwice(b *builder) {
 	first, second := b.billed(), b.billed()
+	if second.BoughtAt.Before(first.BoughtAt) {
+		first, second = second, first
+	}
 	second.OrderID, second.ParcelNo, second.Version = first.OrderID, first.ParcelNo, 2
 	b.expect("double_purchase", second, nil, second.Cost.Cents)
 }
