@@ -78,13 +78,17 @@ func (f *Fetcher) NextRetry(job *river.Job[FetchDocument]) time.Time {
 
 // Work fetches one document and stores it.
 func (f *Fetcher) Work(ctx context.Context, job *river.Job[FetchDocument]) error {
-	account, known := f.accounts[job.Args.Carrier]
-	if !known {
-		return river.JobSnooze(unknownCarrierWait)
-	}
 	sold, err := f.outbox.undocumented(ctx, job.Args.LabelID)
 	if err != nil || sold == nil {
 		return err
+	}
+	if sold.overdue {
+		// Before anything that is waited for: what the configuration no longer names may never come back.
+		return f.giveUp(ctx, job.Args)
+	}
+	account, known := f.accounts[job.Args.Carrier]
+	if !known {
+		return river.JobSnooze(unknownCarrierWait)
 	}
 	if sold.account != account.Carrier.Account() {
 		f.logger.Warn("label was sold to another account than the configured one; its document waits",
@@ -92,10 +96,8 @@ func (f *Fetcher) Work(ctx context.Context, job *river.Job[FetchDocument]) error
 		return river.JobSnooze(longestFetchWait)
 	}
 	documents, ok := account.Carrier.(carrier.Documents)
-	if !ok || sold.overdue {
-		f.logger.Warn("the carrier gives no document for this label: a person must get it",
-			zap.Stringer("label_id", job.Args.LabelID), zap.String("carrier", job.Args.Carrier))
-		return f.outbox.storeDocument(ctx, job.Args.LabelID, carrier.Document{})
+	if !ok {
+		return f.giveUp(ctx, job.Args)
 	}
 	done := func(carrier.Outcome) {}
 	if account.Gate != nil {
@@ -111,6 +113,13 @@ func (f *Fetcher) Work(ctx context.Context, job *river.Job[FetchDocument]) error
 		return fmt.Errorf("fetching the document of label %s: %w", job.Args.LabelID, err)
 	}
 	return f.outbox.storeDocument(ctx, job.Args.LabelID, doc)
+}
+
+// giveUp leaves the document to a person.
+func (f *Fetcher) giveUp(ctx context.Context, args FetchDocument) error {
+	f.logger.Warn("the carrier gives no document for this label: a person must get it",
+		zap.Stringer("label_id", args.LabelID), zap.String("carrier", args.Carrier))
+	return f.outbox.storeDocument(ctx, args.LabelID, carrier.Document{})
 }
 
 func fetch(

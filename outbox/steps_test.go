@@ -458,6 +458,25 @@ func TestDocuments(t *testing.T) {
 		require.InDelta(t, 0, value(b.box.cfg.Metrics.undocumented), 0, "by now somebody has printed it")
 	})
 
+	t.Run("AreNotAskedForForEverOfWhatIsConfiguredNoMore", func(t *testing.T) {
+		t.Parallel()
+		for name, forget := range map[string]func(*twoStepCarrier, *Fetcher){
+			"Account": func(c *twoStepCarrier, _ *Fetcher) { c.account = "SIM-2" },
+			"Carrier": func(_ *twoStepCarrier, f *Fetcher) { delete(f.accounts, "sim") },
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				b, c, fetcher := setupTwoSteps(t)
+				_, labelID := b.sold()
+				forget(c, fetcher)
+				requireSnooze(t, fetchOnce(t, fetcher, labelID))
+				b.exec(`UPDATE labels SET bought_at = bought_at - make_interval(secs => $1)`, documentPatience.Seconds())
+				require.NoError(t, fetchOnce(t, fetcher, labelID))
+				require.Equal(t, 1, b.count(`SELECT count(*) FROM labels WHERE document_state = 'none'`))
+			})
+		}
+	})
+
 	t.Run("OldOnesHideNoYoungOnes", func(t *testing.T) {
 		t.Parallel()
 		b, _, _ := setupTwoSteps(t)
