@@ -266,7 +266,7 @@ func (a *attempt) step(ctx context.Context, ship carrier.Shipment) (conclusion, 
 		return looked, err
 	}
 	if !held {
-		return a.unprepared(looked), nil
+		return a.unprepared(looked, leaseGone), nil
 	}
 	concl := a.call(ctx, ship)
 	concl.evidence = append(looked.evidence, concl.evidence...)
@@ -285,8 +285,11 @@ func (a *attempt) purchase(ship carrier.Shipment) carrier.Purchase {
 
 // call sends the purchase that is journalled.
 func (a *attempt) call(ctx context.Context, ship carrier.Shipment) conclusion {
-	if a.timeLeft() < a.account.Timeout {
-		return a.notBegun()
+	switch {
+	case a.timeLeft() < a.account.Timeout:
+		return a.notBegun(leaseTooShort)
+	case a.keyRanOut():
+		return a.notBegun(keyTooOld)
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.account.Timeout)
 	defer cancel()
@@ -300,6 +303,16 @@ func (a *attempt) call(ctx context.Context, ship carrier.Shipment) conclusion {
 	a.log("purchase call", concl, zap.String("outcome", string(res.Outcome)),
 		zap.String("carrier_code", res.Code), zap.Duration("took", took))
 	return concl
+}
+
+// keyRanOut tells whether a call that was planned because the carrier knows its key comes too late for
+// that. A claim may take long, and a lease be much longer than the margin of the key's window.
+func (a *attempt) keyRanOut() bool {
+	if a.before.openCalls == 0 {
+		return false
+	}
+	age := a.before.now.Sub(a.before.firstCalledAt) + a.outbox.cfg.Now().Sub(a.began)
+	return a.account.Carrier.Capabilities().Class(age) != carrier.Keyed
 }
 
 // timeLeft is how much of the lease is left for calls, its margin kept free.

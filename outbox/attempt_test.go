@@ -703,6 +703,55 @@ func TestCallIsNotBegunWithoutRoomInTheLease(t *testing.T) {
 	}
 }
 
+// TestALeaseThatGrewFallsBack: once a call was begun, half of what made the lease longer falls away, and
+// what is spent stays the same.
+func TestALeaseThatGrewFallsBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t, byLookup)
+	b.carrier.will(reply{answer: notBought}, reply{answer: notBought}, reply{answer: unknown})
+	_, id := b.accepted()
+	b.exec(`UPDATE label_intents SET calls = 15, unbegun = 15, first_called_at = now() WHERE intent_id = $1`, id)
+	for spent, unbegun := range []int{15, 7, 3, 1} {
+		require.Equal(t, unbegun, b.count(`SELECT unbegun FROM label_intents WHERE intent_id = $1`, id))
+		require.Equal(t, spent, b.count(`SELECT calls - deferrals - unbegun FROM label_intents WHERE intent_id = $1`, id))
+		require.Error(t, b.work(id))
+	}
+	require.Equal(t, 1, b.row(id).OpenCalls)
+}
+
+// TestAKeyIsNotTrustedLateInALongLease: a call that was planned because the carrier knows its key is not
+// sent once it may have forgotten it, however long claiming took.
+func TestAKeyIsNotTrustedLateInALongLease(t *testing.T) {
+	t.Parallel()
+	var late atomic.Int64
+	caps := carrier.Capabilities{Key: &carrier.Key{Window: time.Hour, Margin: time.Minute}}
+	b := setup(t, caps, func(c *Config) {
+		c.Lease = time.Hour
+		c.Now = func() time.Time { return time.Now().Add(time.Duration(late.Load())) }
+	})
+	b.carrier.will(reply{charge: true, answer: unknown})
+	_, id := b.accepted()
+	requireRetry(t, b.work(id))
+	b.age(id, 50*time.Minute)
+	token := uuid.New()
+	c, err := b.box.claiming.Do(t.Context(), claimItem{
+		intentID: id, token: token, carrier: "sim", account: "SIM-1", caps: caps,
+	})
+	require.NoError(t, err)
+	require.Equal(t, sameKeyRepeat, c.plan.reason)
+	late.Store(int64(15 * time.Minute)) // the process stood still
+	a := &attempt{
+		Buyer: b.buyer, claimed: c, account: Account{Carrier: b.carrier, Timeout: 20 * time.Second},
+		logger: b.box.cfg.Logger, done: func(carrier.Outcome) {},
+	}
+	requireSnooze(t, a.run(t.Context()))
+	require.Equal(t, 1, b.carrier.callCount())
+	require.Equal(t, 1, b.row(id).OpenCalls)
+	b.age(id, 10*time.Minute)
+	require.NoError(t, b.work(id))
+	require.Equal(t, SettledByPerson, b.row(id).SettledBy)
+}
+
 func TestBuyerRefusesATimeoutThatDoesNotFitTheLease(t *testing.T) {
 	t.Parallel()
 	b := setup(t, keyed)

@@ -22,7 +22,7 @@ func (a *attempt) prepared(ctx context.Context, ship carrier.Shipment, looked co
 	}
 	limit := min(a.timeLeft()-a.account.Timeout, a.account.Timeout)
 	if limit <= 0 {
-		unsent := a.unprepared(looked)
+		unsent := a.unprepared(looked, leaseTooShort)
 		return "", &unsent
 	}
 	made, cutOff, err := a.askToPrepare(ctx, limit, preparer, a.purchase(ship))
@@ -31,7 +31,7 @@ func (a *attempt) prepared(ctx context.Context, ship carrier.Shipment, looked co
 		return made.RemoteID, nil
 	case err != nil, cutOff && limit < a.account.Timeout:
 		// The lease had no more to spare, which the carrier cannot be blamed for. The next is longer.
-		unsent := a.unprepared(looked)
+		unsent := a.unprepared(looked, leaseTooShort)
 		return "", &unsent
 	}
 	a.done(health(made.Refusal))
@@ -54,8 +54,8 @@ func health(refusal carrier.Result) carrier.Outcome {
 }
 
 // unprepared ends an attempt that has not got as far as the call. What was looked up stays looked up.
-func (a *attempt) unprepared(looked conclusion) conclusion {
-	concl := a.notBegun()
+func (a *attempt) unprepared(looked conclusion, why string) conclusion {
+	concl := a.notBegun(why)
 	concl.counts, concl.closes = true, 0
 	if looked.reason == "" {
 		return concl
@@ -64,10 +64,17 @@ func (a *attempt) unprepared(looked conclusion) conclusion {
 	return looked
 }
 
+// Why a call was not begun, as it is logged.
+const (
+	leaseTooShort = "call not begun: the lease does not cover it any more"
+	leaseGone     = "call not begun: the lease was gone before the call could be journalled"
+	keyTooOld     = "call not begun: the carrier may have forgotten the key by now"
+)
+
 // notBegun ends an attempt that has sent no purchase.
-func (a *attempt) notBegun() conclusion {
+func (a *attempt) notBegun(why string) conclusion {
 	a.done("")
-	a.logger.Warn("call not begun: the lease does not cover it any more", zap.Duration("left", a.timeLeft()),
+	a.logger.Warn(why, zap.Duration("left", a.timeLeft()),
 		zap.Duration("took", a.outbox.cfg.Now().Sub(a.began)), zap.Int("times_before", a.before.unbegun))
 	return concludeNotBegun()
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"waybill/carrier"
 )
@@ -126,9 +128,13 @@ func TestTwoSteps(t *testing.T) {
 	t.Run("WithoutTheLeaseNothingIsBought", func(t *testing.T) {
 		t.Parallel()
 		b, c, _ := setupTwoSteps(t)
+		core, logs := observer.New(zap.WarnLevel)
+		b.buyer.logger = zap.New(core)
 		_, id := b.accepted()
 		c.onMade = func() { b.expireLease(id) }
 		requireSnooze(t, b.work(id))
+		require.Equal(t, 1, logs.FilterMessage(leaseGone).Len(), "and not that the lease was too short")
+		require.Zero(t, logs.FilterMessage(leaseTooShort).Len())
 		require.Zero(t, c.callCount())
 		require.Empty(t, b.remoteID(id))
 		c.onMade = nil

@@ -126,8 +126,11 @@ func (r *intentRows) queue(batch *pgx.Batch) {
 			open_calls = greatest(0, i.open_calls - t.closes),
 			refusals = i.refusals + t.refused::integer,
 			deferrals = i.deferrals + t.deferred::integer,
-			unbegun = i.unbegun + t.unbegun::integer,
-			calls = i.calls + t.counts::integer,
+			-- A call was begun, so the lease was long enough: half of what made it longer falls away, and a
+			-- machine that stays slow need not climb from nothing. Such calls were never sent, so they are
+			-- taken off both counts, and what is spent (calls - deferrals - unbegun) stays as it was.
+			unbegun = i.unbegun + t.unbegun::integer - (t.called AND NOT t.unbegun)::integer * ((i.unbegun + 1) / 2),
+			calls = i.calls + t.counts::integer - (t.called AND NOT t.unbegun)::integer * ((i.unbegun + 1) / 2),
 			first_called_at = CASE
 				WHEN t.counts THEN coalesce(i.first_called_at, clock_timestamp())
 				ELSE i.first_called_at
