@@ -57,6 +57,11 @@ type Preparation struct {
 	// RemoteID is the carrier's id of what was made: at most 255 visible characters of ASCII.
 	RemoteID string
 
+	// Sold is true if what RemoteID names was there already, and is sold: by a call of this order that
+	// nobody knows of any more, or by somebody else under its reference. It must not be bought again; a
+	// look-up tells what was bought.
+	Sold bool
+
 	// Refusal says why nothing was made, if RemoteID is empty: its Outcome is Rejected or NotBought.
 	Refusal Result
 }

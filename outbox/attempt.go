@@ -256,11 +256,11 @@ func (a *attempt) step(ctx context.Context, ship carrier.Shipment) (conclusion, 
 			return looked, nil
 		}
 	}
-	remoteID, unsent := a.prepared(ctx, ship, looked)
+	made, unsent := a.prepared(ctx, ship, looked)
 	if unsent != nil {
 		return *unsent, nil
 	}
-	held, err := a.outbox.journalCall(ctx, &a.claimed, a.account.Carrier, remoteID)
+	held, err := a.outbox.journalCall(ctx, &a.claimed, a.account.Carrier, made.RemoteID)
 	if err != nil {
 		a.done("")
 		return looked, err
@@ -268,7 +268,14 @@ func (a *attempt) step(ctx context.Context, ship carrier.Shipment) (conclusion, 
 	if !held {
 		return a.unprepared(looked, leaseGone), nil
 	}
-	concl := a.call(ctx, ship)
+	var concl conclusion
+	if made.Sold {
+		a.done("")
+		concl = concludeSoldBefore(a.account.Carrier.Capabilities())
+		a.log("preparation", concl)
+	} else {
+		concl = a.call(ctx, ship)
+	}
 	concl.evidence = append(looked.evidence, concl.evidence...)
 	return concl, nil
 }

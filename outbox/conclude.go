@@ -2,7 +2,9 @@ package outbox
 
 import (
 	"regexp"
+	"strings"
 	"time"
+	"unicode"
 
 	"waybill/carrier"
 )
@@ -26,7 +28,8 @@ const (
 	lookupFoundVoided  Reason = "lookup_found_only_voided"
 	lookupFoundSeveral Reason = "lookup_found_several"
 	lookupTooDear      Reason = "lookup_found_over_price"
-	notBegun           Reason = "not_begun" // the lease no longer covered the call
+	notBegun           Reason = "not_begun"   // the lease no longer covered the call
+	soldBefore         Reason = "sold_before" // what was to be prepared is sold already
 )
 
 // How a label was learned of.
@@ -186,6 +189,17 @@ func concludeNotBegun() conclusion {
 	}
 }
 
+// concludeSoldBefore: the carrier has sold what was to be prepared, by a call that we know nothing of.
+// That is as open as a call of ours whose answer was lost, and is journalled like one.
+func concludeSoldBefore(caps carrier.Capabilities) conclusion {
+	c := doubt(caps, soldBefore)
+	c.evidence = []evidence{{
+		kind: "buy", outcome: string(carrier.Unknown), reason: soldBefore,
+		message: "not sent: the carrier shows what the reference names as sold",
+	}}
+	return c
+}
+
 // codeUnusable is the code of a label that was sold but cannot be what a label is.
 const codeUnusable = "unusable_label"
 
@@ -288,5 +302,15 @@ func matches(ship carrier.Shipment, ref string, l *carrier.Label) bool {
 		storable(l) &&
 		(l.Service == "" || l.Service == ship.Service) &&
 		(l.WeightG == 0 || max(l.WeightG-ship.WeightG, ship.WeightG-l.WeightG) <= l.WeightStepG) &&
-		(l.ShipTo == nil || l.ShipTo.PostalCode == "" || l.ShipTo.PostalCode == ship.ShipTo.PostalCode)
+		(l.ShipTo == nil || l.ShipTo.PostalCode == "" || postalCode(l.ShipTo.PostalCode) == postalCode(ship.ShipTo.PostalCode))
+}
+
+// postalCode leaves out how a code is written: carriers trim it, and write "K1A 0B1" for "k1a0b1".
+func postalCode(s string) string {
+	return strings.ToUpper(strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || r == '-' {
+			return -1
+		}
+		return r
+	}, s))
 }

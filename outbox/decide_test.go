@@ -245,17 +245,18 @@ func TestConcludeLookup(t *testing.T) {
 		want  end
 		adopt string
 	}{
-		"none":                {nil, end{InDoubt, SettledByLookup, lookupFoundNone, 0, later}, ""},
-		"one":                 {[]carrier.Label{good}, end{Purchased, "", foundByLookup, 1, stop}, "L1"},
-		"two":                 {[]carrier.Label{good, second}, end{Purchased, "", lookupFoundSeveral, 1, stop}, "L1"},
-		"a voided and a live": {[]carrier.Label{voided, second}, end{Purchased, "", lookupFoundSeveral, 1, stop}, "L2"},
-		"only voided":         {[]carrier.Label{voided}, end{InDoubt, SettledByPerson, lookupFoundVoided, 0, stop}, ""},
-		"another reference":   {other(func(l *carrier.Label) { l.Reference = "WB2" }), end{InDoubt, SettledByPerson, lookupFoundOther, 0, stop}, ""},
-		"another service":     {other(func(l *carrier.Label) { l.Service = "express" }), end{InDoubt, SettledByPerson, lookupFoundOther, 0, stop}, ""},
-		"another weight":      {other(func(l *carrier.Label) { l.WeightG = 501 }), end{InDoubt, SettledByPerson, lookupFoundOther, 0, stop}, ""},
-		"another address":     {other(func(l *carrier.Label) { l.ShipTo.PostalCode = "1" }), end{InDoubt, SettledByPerson, lookupFoundOther, 0, stop}, ""},
-		"no tracking number":  {other(func(l *carrier.Label) { l.TrackingNo = "" }), end{InDoubt, SettledByPerson, lookupFoundOther, 0, stop}, ""},
-		"too dear":            {other(func(l *carrier.Label) { l.Cost.Cents = 1001 }), end{InDoubt, SettledByPerson, lookupTooDear, 0, stop}, ""},
+		"none":                         {nil, end{InDoubt, SettledByLookup, lookupFoundNone, 0, later}, ""},
+		"one":                          {[]carrier.Label{good}, end{Purchased, "", foundByLookup, 1, stop}, "L1"},
+		"two":                          {[]carrier.Label{good, second}, end{Purchased, "", lookupFoundSeveral, 1, stop}, "L1"},
+		"a voided and a live":          {[]carrier.Label{voided, second}, end{Purchased, "", lookupFoundSeveral, 1, stop}, "L2"},
+		"only voided":                  {[]carrier.Label{voided}, end{InDoubt, SettledByPerson, lookupFoundVoided, 0, stop}, ""},
+		"another reference":            {other(func(l *carrier.Label) { l.Reference = "WB2" }), end{InDoubt, SettledByPerson, lookupFoundOther, 0, stop}, ""},
+		"another service":              {other(func(l *carrier.Label) { l.Service = "express" }), end{InDoubt, SettledByPerson, lookupFoundOther, 0, stop}, ""},
+		"another weight":               {other(func(l *carrier.Label) { l.WeightG = 501 }), end{InDoubt, SettledByPerson, lookupFoundOther, 0, stop}, ""},
+		"another address":              {other(func(l *carrier.Label) { l.ShipTo.PostalCode = "1" }), end{InDoubt, SettledByPerson, lookupFoundOther, 0, stop}, ""},
+		"an address written otherwise": {other(func(l *carrier.Label) { l.ShipTo.PostalCode = " 625-65" }), end{Purchased, "", foundByLookup, 1, stop}, "L1"},
+		"no tracking number":           {other(func(l *carrier.Label) { l.TrackingNo = "" }), end{InDoubt, SettledByPerson, lookupFoundOther, 0, stop}, ""},
+		"too dear":                     {other(func(l *carrier.Label) { l.Cost.Cents = 1001 }), end{InDoubt, SettledByPerson, lookupTooDear, 0, stop}, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -11,28 +11,28 @@ import (
 	"waybill/internal/fault"
 )
 
-// prepared is the id of what is to be bought: of a two-step carrier what it has made for the intent, now
-// if not before; "" of any other. It also returns what the attempt ends in if it goes no further.
+// prepared is what is to be bought: of a two-step carrier what it has made for the intent, now if not
+// before; nothing of any other. It also returns what the attempt ends in if it goes no further.
 // Nothing was charged then, and nothing is open: the claim has planned a preparation because nothing
 // was, or looked has proved it.
-func (a *attempt) prepared(ctx context.Context, ship carrier.Shipment, looked conclusion) (string, *conclusion) {
+func (a *attempt) prepared(ctx context.Context, ship carrier.Shipment, looked conclusion) (carrier.Preparation, *conclusion) {
 	preparer, twoSteps := a.account.Carrier.(carrier.Preparer)
 	if !twoSteps || a.order.remoteID != "" {
-		return a.order.remoteID, nil
+		return carrier.Preparation{RemoteID: a.order.remoteID}, nil
 	}
 	limit := min(a.timeLeft()-a.account.Timeout, a.account.Timeout)
 	if limit <= 0 {
 		unsent := a.unprepared(looked, leaseTooShort)
-		return "", &unsent
+		return carrier.Preparation{}, &unsent
 	}
 	made, cutOff, err := a.askToPrepare(ctx, limit, preparer, a.purchase(ship))
 	switch {
 	case made.RemoteID != "" && err == nil:
-		return made.RemoteID, nil
+		return made, nil
 	case err != nil, cutOff && limit < a.account.Timeout:
 		// The lease had no more to spare, which the carrier cannot be blamed for. The next is longer.
 		unsent := a.unprepared(looked, leaseTooShort)
-		return "", &unsent
+		return carrier.Preparation{}, &unsent
 	}
 	a.done(health(made.Refusal))
 	before := a.before
@@ -42,7 +42,7 @@ func (a *attempt) prepared(ctx context.Context, ship carrier.Shipment, looked co
 	concl.evidence = append(looked.evidence, concl.evidence...)
 	a.log("preparation", concl, zap.String("outcome", string(made.Refusal.Outcome)),
 		zap.String("carrier_code", made.Refusal.Code))
-	return "", &concl
+	return carrier.Preparation{}, &concl
 }
 
 // health is what a refusal says of the carrier to its circuit breaker.

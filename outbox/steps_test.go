@@ -25,6 +25,7 @@ type twoStepCarrier struct {
 	made      []string
 	refuse    []carrier.Result // the next preparations
 	onMade    func()           // when something was made, before the answer
+	sells     bool             // what is to be made is sold already
 	needs     time.Duration    // how long it takes; less is cut off
 	queries   []carrier.Query
 	documents []error // the next fetches
@@ -45,7 +46,7 @@ func (c *twoStepCarrier) Prepare(ctx context.Context, _ carrier.Purchase) carrie
 	if c.onMade != nil {
 		c.onMade()
 	}
-	return carrier.Preparation{RemoteID: id}
+	return carrier.Preparation{RemoteID: id, Sold: c.sells}
 }
 
 func (c *twoStepCarrier) Buy(ctx context.Context, p carrier.Purchase) carrier.Result {
@@ -123,6 +124,26 @@ func TestTwoSteps(t *testing.T) {
 			require.Equal(t, carrier.Query{Reference: c.calls[0].Reference, RemoteID: "shp_1"}, q)
 		}
 		require.Equal(t, 1, c.charges())
+	})
+
+	// What the reference names may be sold without our knowing, by a database that was restored, say.
+	t.Run("WhatIsSoldAlreadyIsLookedUpAndNotBoughtAgain", func(t *testing.T) {
+		t.Parallel()
+		b, c, _ := setupTwoSteps(t)
+		s, id := b.accepted()
+		c.charge(carrier.Purchase{Reference: reference(s.Parcel), Shipment: s.Shipment})
+		c.sells = true
+		requireSnooze(t, b.work(id))
+		require.Equal(t, "shp_1", b.remoteID(id))
+		r := b.row(id)
+		require.Equal(t, row{
+			State: InDoubt, SettledBy: SettledByLookup, Attempts: 1, Calls: 1, OpenCalls: 1, KeyState: "started", Jobs: 1,
+		}, r)
+		require.Equal(t, 1, b.count(`SELECT count(*) FROM carrier_calls WHERE intent_id = $1 AND reason = 'sold_before'`, id))
+		require.NoError(t, b.work(id))
+		require.Equal(t, Purchased, b.row(id).State)
+		require.Zero(t, c.callCount())
+		require.Equal(t, carrier.Query{Reference: reference(s.Parcel), RemoteID: "shp_1"}, c.queries[0])
 	})
 
 	t.Run("WithoutTheLeaseNothingIsBought", func(t *testing.T) {

@@ -69,7 +69,7 @@ type Bench struct {
 	Unsaid []Fault
 
 	// Unique is true of a carrier that keeps a reference for one shipment: once a label was sold for
-	// it, nothing more is prepared under it.
+	// it, whoever prepares it again is told so.
 	Unique bool
 
 	// KeyHeader is the header that the key goes out in; empty stands for Idempotency-Key.
@@ -80,7 +80,10 @@ type Bench struct {
 func (b Bench) buy(ctx context.Context, p carrier.Purchase) carrier.Result {
 	if preparer, ok := b.Carrier.(carrier.Preparer); ok && p.RemoteID == "" {
 		made := preparer.Prepare(ctx, p)
-		if made.RemoteID == "" {
+		switch {
+		case made.Sold:
+			return carrier.Result{Outcome: carrier.Unknown}
+		case made.RemoteID == "":
 			return made.Refusal
 		}
 		p.RemoteID = made.RemoteID

@@ -17,7 +17,6 @@ import (
 const (
 	codeTooLong      = "reference_too_long"
 	codeTaken        = "reference_taken" // by a shipment that is not the ordered one
-	codeSold         = "reference_sold"  // a label was bought for it, and not by this intent
 	codeShipmentErrs = "shipment_has_errors"
 )
 
@@ -103,15 +102,16 @@ func (a *Adapter) recover(ctx context.Context, p carrier.Purchase, refusal carri
 	return a.judgeShipment(p, s)
 }
 
-// judgeShipment tells whether a shipment is the ordered one, with nothing sold for it.
+// judgeShipment tells whether a shipment is the ordered one. One that is sold is told of as it is, whatever
+// was ordered: it is paid for under our reference, and a look-up compares it.
 func (a *Adapter) judgeShipment(p carrier.Purchase, s shipment) carrier.Preparation {
 	switch {
 	case !idPattern.MatchString(s.ShipmentID):
 		return refused(carrier.NotBought, carrierhttp.CodeMalformed, "the carrier's answer is not a shipment")
+	case s.ExternalShipmentID == p.Reference && s.ShipmentStatus == statusSold:
+		return carrier.Preparation{RemoteID: s.ShipmentID, Sold: true}
 	case !a.matches(p, s):
 		return refused(carrier.Rejected, codeTaken, "the carrier knows the reference with another shipment")
-	case s.ShipmentStatus == statusSold:
-		return refused(carrier.Rejected, codeSold, "the carrier has sold a label for the reference, which this order did not buy")
 	}
 	return carrier.Preparation{RemoteID: s.ShipmentID}
 }
@@ -126,8 +126,16 @@ func (a *Adapter) matches(p carrier.Purchase, s shipment) bool {
 		(weighed == 0 || weighed == ordered)
 }
 
-// samePostalCode takes "97205-1234" for "97205": a carrier that corrects addresses makes one of the other.
-func samePostalCode(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }
+// samePostalCode takes "97205-1234" for "97205", and "K1A 0B1" for "k1a0b1": a carrier that corrects
+// addresses makes one of the other.
+func samePostalCode(a, b string) bool {
+	a, b = plainPostalCode(a), plainPostalCode(b)
+	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
+}
+
+func plainPostalCode(s string) string {
+	return strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(s))
+}
 
 var errNoShipment = errors.New("the carrier has no shipment of the reference")
 

@@ -45,7 +45,9 @@ func TestPrepare(t *testing.T) {
 		"TakenByAddress":      {map[string]string{create: "status 400", known: with("62701", "62702")}, "", carrier.Rejected, codeTaken},
 		"TakenByWeight":       {map[string]string{create: "status 400", known: with("51.20", "51.3")}, "", carrier.Rejected, codeTaken},
 		"OtherReferenceShown": {map[string]string{create: "status 400", known: with("REF1", "REF2")}, "", carrier.NotBought, carrierhttp.CodeNoAnswer},
-		"SoldAlready":         {map[string]string{create: "status 400", known: with("pending", "label_purchased")}, "", carrier.Rejected, codeSold},
+		"SoldAlready":         {map[string]string{create: "status 400", known: with("pending", "label_purchased")}, "se-1", "", ""},
+		"SoldOtherwise":       {map[string]string{create: "status 400", known: strings.Replace(with("pending", "label_purchased"), "51.20", "51.3", 1)}, "se-1", "", ""},
+		"AddressTidied":       {map[string]string{create: "status 400", known: with("62701", " 62 701")}, "se-1", "", ""},
 		"CutOffReference":     {map[string]string{create: answered(with("REF1", "REF"))}, "", carrier.Rejected, codeTaken},
 		"NoID":                {map[string]string{create: answered(with("se-1", "../x"))}, "", carrier.NotBought, carrierhttp.CodeMalformed},
 		"NoShipment":          {map[string]string{create: answered("")}, "", carrier.NotBought, carrierhttp.CodeMalformed},
@@ -60,6 +62,7 @@ func TestPrepare(t *testing.T) {
 			a, _ := talk(t, tt.answers)
 			got := a.Prepare(t.Context(), goodPurchase())
 			require.Equal(t, tt.want, got.RemoteID)
+			require.Equal(t, strings.HasPrefix(name, "Sold"), got.Sold)
 			require.Equal(t, tt.refuse, got.Refusal.Outcome)
 			require.Equal(t, tt.code, got.Refusal.Code)
 			require.NotContains(t, got.Refusal.Message, "Fable")

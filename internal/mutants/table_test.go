@@ -172,9 +172,15 @@ var table = []mutant{
 	},
 	{
 		"the lease's end is not looked at before the send", "outbox/attempt.go",
-		one(`	if a.timeLeft() < a.account.Timeout {`, `	if a.timeLeft() < -1<<62 {`),
+		one(`	case a.timeLeft() < a.account.Timeout:`, `	case a.timeLeft() < -1<<62:`),
 		"./outbox", "TestCallIsNotBegunWithoutRoomInTheLease",
 		"the call would outlive its lease",
+	},
+	{
+		"the key's age is not looked at before the send", "outbox/attempt.go",
+		one(`	case a.keyRanOut():`, `	case false:`),
+		"./outbox", "TestAKeyIsNotTrustedLateInALongLease",
+		"the carrier would have forgotten the key that makes the call a repeat",
 	},
 	{
 		"every lease is as long as the last", "outbox/claim.go",
