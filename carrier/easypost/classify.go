@@ -40,10 +40,11 @@ const (
 // every 5xx say less than that.
 var refusals = []refusal{
 	// The statuses are documented, that nothing is bought under them is inferred: the caller is made
-	// out, and found able to pay, before a carrier is asked. A person mends it, then it may succeed.
+	// out, and found able to pay, before a carrier is asked. A person mends it, then it may succeed. A page
+	// that forbids is a firewall's, and some judge the answer: the order may have been carried out.
 	{http.StatusUnauthorized, statusAlone, carrier.NotBought, false, false},
 	{http.StatusPaymentRequired, anyCode, carrier.NotBought, false, false},
-	{http.StatusForbidden, statusAlone, carrier.NotBought, false, false},
+	{http.StatusForbidden, anyCode, carrier.NotBought, false, false},
 	// Documented: limited by load. Retry-After is not documented, and obeyed if it comes.
 	{http.StatusTooManyRequests, statusAlone, carrier.NotBought, false, false},
 	// Status documented; inferred that a shipment which is not there cannot have been sold by this call.

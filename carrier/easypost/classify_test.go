@@ -43,6 +43,7 @@ func TestJudgeRefusals(t *testing.T) {
 		"ShipmentGone":        {jsonAnswer(404, errorBody("NOT_FOUND")), carrier.NotBought, "NOT_FOUND", true},
 		"NotFoundPage":        {jsonAnswer(404, `{}`), carrier.Unknown, "http_404", false},
 		"401":                 {jsonAnswer(401, ``), carrier.NotBought, "http_401", false},
+		"403Page":             {jsonAnswer(403, `<html>`), carrier.Unknown, "http_403", false},
 		"403":                 {jsonAnswer(403, errorBody("APIKEY.INACTIVE")), carrier.NotBought, "APIKEY.INACTIVE", false},
 		"402":                 {jsonAnswer(402, errorBody("PAYMENT_REQUIRED")), carrier.NotBought, "PAYMENT_REQUIRED", false},
 		"402Page":             {jsonAnswer(402, ``), carrier.Unknown, "http_402", false},

@@ -142,6 +142,8 @@ func (a *Adapter) soldLabel(s shipment) ([]carrier.Label, error) {
 		return nil, errors.New("carrier's answer holds a label that is not complete")
 	case !a.ours(*s.SelectedRate):
 		return nil, errors.New("carrier's answer holds a label of another carrier, or of another account with it")
+	case s.SelectedRate.Currency != a.cfg.Currency:
+		return nil, carrierhttp.ErrForeignMoney
 	}
 	return []carrier.Label{s.label()}, nil
 }

@@ -48,6 +48,7 @@ func TestFindByRemoteID(t *testing.T) {
 		"ShipmentIsGone":           {map[string]string{byReference: made}, nil, 1},
 		"AnotherShipment":          {map[string]string{byID: other}, nil, 1},
 		"DoesNotSayWhetherSold":    {map[string]string{byID: `{"id": "shp_1", "reference": "REF1"}`}, nil, 1},
+		"SoldInOtherMoney":         {map[string]string{byID: strings.ReplaceAll(sold, "USD", "CAD")}, nil, 1},
 		"SoldWithoutTracking":      {map[string]string{byID: strings.Replace(sold, `"9400100110368070372185"`, "null", 1)}, nil, 1},
 		"SoldWithoutSelectedRate":  {map[string]string{byID: strings.Replace(sold, `"selected_rate"`, `"x"`, 1)}, nil, 1},
 		"NotAllowed":               {map[string]string{byID: "status 401"}, nil, 1},

@@ -92,7 +92,7 @@ func TestEncodeOrder(t *testing.T) {
 	t.Parallel()
 	p := goodPurchase()
 	p.Shipment.Dimensions = &carrier.Dimensions{Length: 300, Width: 1, Height: 254}
-	p.Shipment.ShipTo = carrier.Address{Name: "N", PostalCode: "97205", Country: "US"}
+	p.Shipment.ShipTo = carrier.Address{Name: " N ", PostalCode: "97205 ", Country: "US"}
 	body, err := encodeOrder(p)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"shipment": {"reference": "REF1", "to_address": {"name": "N", "zip": "97205", "country": "US"}, "from_address": {},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"waybill/carrier"
+	"waybill/internal/carrierhttp"
 	"waybill/internal/units"
 )
 
@@ -69,6 +70,7 @@ func encodeOrder(p carrier.Purchase) ([]byte, error) {
 }
 
 func newAddress(a carrier.Address) address {
+	a = carrierhttp.Trimmed(a)
 	return address{
 		Name: a.Name, Company: a.Company, Street1: a.Street1, Street2: a.Street2, City: a.City,
 		State: a.State, Zip: a.PostalCode, Country: a.Country, Phone: a.Phone, Email: a.Email,

@@ -61,6 +61,9 @@ func (a *Adapter) find(ctx context.Context, reference string) ([]carrier.Label, 
 		if err != nil || label.TrackingNo == "" {
 			return nil, errors.New("carrier's answer holds a label that is not complete")
 		}
+		if label.Cost.Currency != a.cfg.Currency {
+			return nil, carrierhttp.ErrForeignMoney
+		}
 		labels = append(labels, label)
 	}
 	return labels, nil

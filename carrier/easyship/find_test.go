@@ -71,6 +71,7 @@ func TestFind(t *testing.T) {
 		"NoState":         {200, listed(withState("")), nil, "cannot be read"},
 		"NoTracking":      {200, listed(strings.Replace(goodShipment, "9405509104250026972189", "", 1)), nil, "not complete"},
 		"NoPrice":         {200, listed(strings.Replace(goodShipment, "6.45", "null", 1)), nil, "not complete"},
+		"OtherMoney":      {200, listed(strings.ReplaceAll(goodShipment, "USD", "CAD")), nil, "account's currency"},
 		"NoMember":        {200, `{}`, nil, "not a list"},
 		"NullMember":      {200, `{"shipments": null}`, nil, "not a list"},
 		"NotFound":        {404, listed(), nil, "status 404"},

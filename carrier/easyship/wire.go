@@ -6,9 +6,9 @@ import (
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"fmt"
-	"strings"
 
 	"waybill/carrier"
+	"waybill/internal/carrierhttp"
 	"waybill/internal/units"
 )
 
@@ -135,16 +135,17 @@ func centimetres(mm int64) jsontext.Value {
 }
 
 func newAddress(a carrier.Address) address {
+	a = carrierhttp.Trimmed(a)
 	return address{
-		Name:       strings.TrimSpace(a.Name),
-		Company:    strings.TrimSpace(a.Company),
-		Phone:      strings.TrimSpace(a.Phone),
-		Email:      strings.TrimSpace(a.Email),
-		Line1:      strings.TrimSpace(a.Street1),
-		Line2:      strings.TrimSpace(a.Street2),
-		City:       strings.TrimSpace(a.City),
-		State:      strings.TrimSpace(a.State),
-		PostalCode: strings.TrimSpace(a.PostalCode),
+		Name:       a.Name,
+		Company:    a.Company,
+		Phone:      a.Phone,
+		Email:      a.Email,
+		Line1:      a.Street1,
+		Line2:      a.Street2,
+		City:       a.City,
+		State:      a.State,
+		PostalCode: a.PostalCode,
 		Country:    a.Country,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"waybill/carrier"
+	"waybill/internal/carrierhttp"
 	"waybill/internal/units"
 )
 
@@ -145,21 +146,22 @@ func newDimensions(d *carrier.Dimensions) *dimensions {
 }
 
 func newParty(a carrier.Address) party {
-	lines := []string{strings.TrimSpace(a.Street1)}
-	if second := strings.TrimSpace(a.Street2); second != "" {
-		lines = append(lines, second) // an empty line is refused
+	a = carrierhttp.Trimmed(a)
+	lines := []string{a.Street1}
+	if a.Street2 != "" {
+		lines = append(lines, a.Street2) // an empty line is refused
 	}
 	return party{
 		Contact: contact{
-			Name:    strings.TrimSpace(a.Name),
+			Name:    a.Name,
 			Phone:   plainPhone(a.Phone),
-			Company: strings.TrimSpace(a.Company),
+			Company: a.Company,
 		},
 		Address: address{
 			Lines:      lines,
-			City:       strings.TrimSpace(a.City),
-			State:      strings.TrimSpace(a.State),
-			PostalCode: strings.TrimSpace(a.PostalCode),
+			City:       a.City,
+			State:      a.State,
+			PostalCode: a.PostalCode,
 			Country:    a.Country,
 		},
 	}

@@ -20,7 +20,6 @@ type row struct {
 var byStatus = map[int]row{
 	// Documented; that nothing is bought under them is inferred: the key is looked at first.
 	http.StatusUnauthorized: {outcome: carrier.NotBought},
-	http.StatusForbidden:    {outcome: carrier.NotBought},
 	// Documented, with Retry-After in seconds. The limit may be the carrier's own: see error_source.
 	http.StatusTooManyRequests: {outcome: carrier.NotBought},
 }
@@ -66,6 +65,11 @@ func (a *Adapter) judge(p carrier.Purchase, answer carrierhttp.Answer) carrier.R
 func classify(status int, errs wireErrors) row {
 	if r, ok := byStatus[status]; ok {
 		return r
+	}
+	if status == http.StatusForbidden && len(errs) > 0 {
+		// Documented as above. A page that forbids is a firewall's, and some judge the answer: the order may
+		// have been carried out.
+		return row{outcome: carrier.NotBought}
 	}
 	if status < 400 || status > 499 || status == http.StatusRequestTimeout || len(errs) == 0 {
 		return row{outcome: carrier.Unknown}

@@ -48,6 +48,7 @@ func TestJudgeRefusals(t *testing.T) {
 		"ShipmentGone":        {jsonAnswer(404, errorBody("not_found")), carrier.NotBought, "not_found", true},
 		"NotFoundPage":        {jsonAnswer(404, `{}`), carrier.Unknown, "http_404", false},
 		"401":                 {jsonAnswer(401, ``), carrier.NotBought, "http_401", false},
+		"403Page":             {jsonAnswer(403, `<html>`), carrier.Unknown, "http_403", false},
 		"403":                 {jsonAnswer(403, errorBody("subscription_inactive")), carrier.NotBought, "subscription_inactive", false},
 		"429":                 {jsonAnswer(429, errorBody("rate_limit_exceeded")), carrier.NotBought, "rate_limit_exceeded", false},
 		"408":                 {jsonAnswer(408, errorBody("invalid_address")), carrier.Unknown, "invalid_address", false},

@@ -75,13 +75,22 @@ func (a *Adapter) listAll(ctx context.Context, shipmentID string) ([]wireLabel, 
 		if n < p.pages {
 			continue
 		}
-		if len(listed) != p.total {
-			return nil, fmt.Errorf("the carrier counts %d labels and lists %d", p.total, len(listed))
+		if n := distinct(listed); n != p.total {
+			return nil, fmt.Errorf("the carrier counts %d labels and lists %d", p.total, n)
 		}
 		slices.Reverse(listed) // they come newest first [documented]
 		return listed, nil
 	}
 	return nil, fmt.Errorf("the carrier lists more than %d labels: not all were seen", maxPages*pageSize)
+}
+
+// distinct counts labels: one that is listed twice stands in the place of one that was not.
+func distinct(listed []wireLabel) int {
+	ids := make(map[string]bool, len(listed))
+	for _, w := range listed {
+		ids[w.LabelID] = true
+	}
+	return len(ids)
 }
 
 // page is one answer of the list.
@@ -138,7 +147,11 @@ func (a *Adapter) readLabels(listed []wireLabel, shipmentID, reference string) (
 		case !a.ours(w):
 			return nil, errors.New("carrier's list holds a label of another account with a carrier")
 		}
-		labels = append(labels, w.label(reference))
+		label := w.label(reference)
+		if label.Cost.Currency != a.cfg.Currency {
+			return nil, carrierhttp.ErrForeignMoney
+		}
+		labels = append(labels, label)
 	}
 	return labels, nil
 }

@@ -53,6 +53,8 @@ func TestFind(t *testing.T) {
 		"TwoPages":            {byID, map[string]string{pageURL(1): list(2, 2, numbered(2)), pageURL(2): list(2, 2, numbered(1))}, []string{"se-91", "se-92"}},
 		"SecondPageFails":     {byID, map[string]string{pageURL(1): list(2, 2, sold), pageURL(2): "status 429"}, nil},
 		"FewerThanCounted":    {byID, map[string]string{pageURL(1): list(2, 1, sold)}, nil},
+		"OneTwiceOneNot":      {byID, map[string]string{pageURL(1): list(2, 2, sold), pageURL(2): list(2, 2, sold)}, nil},
+		"OtherMoney":          {byID, map[string]string{pageURL(1): list(1, 1, strings.ReplaceAll(sold, "usd", "cad"))}, nil},
 		"NoneButCounted":      {byID, map[string]string{pageURL(1): list(1, 1)}, nil},
 		"NotAList":            {byID, map[string]string{pageURL(1): `{"total": 0, "pages": 0}`}, nil},
 		"DoesNotCount":        {byID, map[string]string{pageURL(1): `{"labels": [], "pages": 0}`}, nil},

@@ -106,6 +106,7 @@ func TestEncodeOrder(t *testing.T) {
 	t.Parallel()
 	p := goodPurchase()
 	p.Shipment.Dimensions = &carrier.Dimensions{Length: 300, Width: 1, Height: 254}
+	p.Shipment.ShipTo.Street1 += " " // does not count, and is not sent
 	body, err := adapter().encodeOrder(p)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"shipments": [{"external_shipment_id": "REF1", "carrier_id": "se-5", "service_code": "usps_ground_advantage",

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"waybill/carrier"
+	"waybill/internal/carrierhttp"
 	"waybill/internal/units"
 )
 
@@ -81,6 +82,7 @@ func (a *Adapter) encodeOrder(p carrier.Purchase) ([]byte, error) {
 }
 
 func newAddress(a carrier.Address) address {
+	a = carrierhttp.Trimmed(a)
 	return address{
 		Name: a.Name, CompanyName: a.Company, Phone: a.Phone, AddressLine1: a.Street1, AddressLine2: a.Street2,
 		CityLocality: a.City, StateProvince: a.State, PostalCode: a.PostalCode, CountryCode: a.Country,

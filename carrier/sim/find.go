@@ -34,10 +34,10 @@ func (a *Adapter) find(ctx context.Context, reference string) ([]carrier.Label, 
 	if err != nil {
 		return nil, err
 	}
-	return readLabels(answer, reference)
+	return readLabels(answer, reference, a.cfg.Currency)
 }
 
-func readLabels(a carrierhttp.Answer, reference string) ([]carrier.Label, error) {
+func readLabels(a carrierhttp.Answer, reference, currency string) ([]carrier.Label, error) {
 	if a.Status != http.StatusOK {
 		return nil, fmt.Errorf("carrier answered with status %d", a.Status)
 	}
@@ -56,7 +56,11 @@ func readLabels(a carrierhttp.Answer, reference string) ([]carrier.Label, error)
 		case w.Reference != reference:
 			return nil, errors.New("carrier's answer holds a label of another reference")
 		}
-		labels = append(labels, w.label())
+		label := w.label()
+		if label.Cost.Currency != currency {
+			return nil, carrierhttp.ErrForeignMoney
+		}
+		labels = append(labels, label)
 	}
 	return labels, nil
 }

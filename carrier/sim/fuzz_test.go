@@ -106,7 +106,7 @@ func FuzzLookup(f *testing.F) {
 	seedAnswers(f)
 	f.Fuzz(func(t *testing.T, status int, contentType string, body []byte, whole bool) {
 		a := received(status, contentType, body, whole)
-		labels, err := readLabels(a, "REF1")
+		labels, err := readLabels(a, "REF1", "USD")
 		if err != nil {
 			return
 		}

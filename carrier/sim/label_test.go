@@ -115,12 +115,13 @@ func TestReadLabels(t *testing.T) {
 		"NotFound":       {jsonAnswer(404, `{"labels": []}`), -1},
 		"Incomplete":     {jsonAnswer(200, `{"labels": [`+goodLabel+`,{}]}`), -1},
 		"OtherReference": {jsonAnswer(200, `{"labels": [`+strings.Replace(goodLabel, "REF1", "REF2", 1)+`]}`), -1},
+		"OtherMoney":     {jsonAnswer(200, `{"labels": [`+strings.ReplaceAll(goodLabel, "USD", "CAD")+`]}`), -1},
 		"HalfSent":       {carrierhttp.Answer{Status: 200, Header: jsonAnswer(0, "").Header, Body: []byte(`{"labels": []}`)}, -1},
 		"Page":           {carrierhttp.Answer{Status: 200, Header: nil, Body: []byte(`{"labels": []}`), Whole: true}, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			labels, err := readLabels(tt.answer, "REF1")
+			labels, err := readLabels(tt.answer, "REF1", "USD")
 			if tt.want < 0 {
 				require.Error(t, err)
 				return

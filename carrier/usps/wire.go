@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"waybill/carrier"
+	"waybill/internal/carrierhttp"
 	"waybill/internal/units"
 )
 
@@ -115,8 +116,9 @@ func inches(mm int64) jsontext.Value {
 // newAddress divides what we have in one piece. USPS wants a first and a last name, or a firm: a name of
 // one word without a company goes out as the firm.
 func newAddress(a carrier.Address) address {
+	a = carrierhttp.Trimmed(a)
 	first, last := splitName(a.Name)
-	firm := strings.TrimSpace(a.Company)
+	firm := a.Company
 	if last == "" && firm == "" {
 		first, firm = "", first
 	}
@@ -125,10 +127,10 @@ func newAddress(a carrier.Address) address {
 		FirstName: first,
 		LastName:  last,
 		Firm:      firm,
-		Street:    strings.TrimSpace(a.Street1),
-		Secondary: strings.TrimSpace(a.Street2),
-		City:      strings.TrimSpace(a.City),
-		State:     strings.TrimSpace(a.State),
+		Street:    a.Street1,
+		Secondary: a.Street2,
+		City:      a.City,
+		State:     a.State,
 		ZIP:       zip,
 		Plus4:     plus4,
 	}

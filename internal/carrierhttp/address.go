@@ -2,6 +2,7 @@ package carrierhttp
 
 import (
 	"slices"
+	"strings"
 
 	"waybill/carrier"
 )
@@ -16,6 +17,16 @@ type AddressLimits struct {
 
 	// WithState are the countries whose addresses need a state.
 	WithState []string
+}
+
+// Trimmed is an address as it is sent: without the spaces around its parts, which no limit counts.
+func Trimmed(a carrier.Address) carrier.Address {
+	for _, part := range []*string{
+		&a.Name, &a.Company, &a.Street1, &a.Street2, &a.City, &a.State, &a.PostalCode, &a.Country, &a.Phone, &a.Email,
+	} {
+		*part = strings.TrimSpace(*part)
+	}
+	return a
 }
 
 // Address complains of the parts of an address, which lies at the pointer. Carriers with rules of their
