@@ -32,7 +32,8 @@ type Result struct {
 	Outcome Outcome
 
 	// Label is set if and only if Outcome is Bought. An Unknown may carry one as evidence
-	// (bought above the price limit, another reference echoed): it is recorded, never adopted.
+	// (bought above the price limit, another reference echoed, or no more of it than its tracking
+	// number could be read): it is recorded, never adopted. Without a currency its price is not known.
 	Label *Label
 
 	// Code and Message are the carrier's own, or ours where it said nothing, made safe by

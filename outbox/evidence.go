@@ -43,8 +43,8 @@ func (r *evidenceRows) add(l lease, ev evidence) {
 	r.labelIDs = append(r.labelIDs, nonZero(carrier.Sanitise(label.ID)))
 	r.trackingNos = append(r.trackingNos, nonZero(carrier.Sanitise(label.TrackingNo)))
 	r.currencies = append(r.currencies, nonZero(carrier.Sanitise(label.Cost.Currency)))
-	if ev.label == nil {
-		r.costs = append(r.costs, nil)
+	if label.Cost.Currency == "" {
+		r.costs = append(r.costs, nil) // of a label whose price could not be read
 	} else {
 		r.costs = append(r.costs, &label.Cost.Cents)
 	}

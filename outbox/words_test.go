@@ -52,6 +52,19 @@ func TestForeignWords(t *testing.T) {
 	}
 }
 
+// TestEvidenceOfAnUnreadableLabel: its tracking number is kept, and no price that nobody has read.
+func TestEvidenceOfAnUnreadableLabel(t *testing.T) {
+	t.Parallel()
+	b := setup(t, blind)
+	b.carrier.will(reply{charge: true, answer: carrier.Result{
+		Outcome: carrier.Unknown, Code: "malformed_answer", Label: &carrier.Label{ID: "T1", TrackingNo: "T1"},
+	}})
+	_, id := b.accepted()
+	require.NoError(t, b.work(id))
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM carrier_calls
+		WHERE intent_id = $1 AND tracking_no = 'T1' AND cost_cents IS NULL AND currency IS NULL`, id))
+}
+
 // TestKeyThatNamesAnotherOrder: the carrier says that it knows our key with other contents. That is a
 // fault of ours, which no repeat can cure, and never a success.
 func TestKeyThatNamesAnotherOrder(t *testing.T) {

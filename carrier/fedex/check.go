@@ -7,6 +7,7 @@ import (
 
 	"waybill/carrier"
 	"waybill/internal/carrierhttp"
+	"waybill/internal/units"
 )
 
 // services are those that carry one parcel within a country.
@@ -16,11 +17,12 @@ var services = []string{
 }
 
 // The carrier's own limits. Of names FedEx only recommends a length, and cuts longer ones on the label.
-// 150 pounds, 119 inches and 165 inches of length and girth are those of its parcel services.
+// 150 pounds, 119 inches and 165 inches of length and girth are those of its parcel services; it measures
+// the whole inches that are sent.
 const (
 	maxWeightG    = 68_038
 	maxSideMM     = 3_022
-	maxGirthMM    = 4_191
+	maxGirth      = 165
 	maxName       = 70
 	maxLine       = 35
 	maxPostalCode = 10
@@ -31,7 +33,9 @@ var (
 	northAmerican = regexp.MustCompile(`^(\+?1)?[0-9]{10}$`)
 	otherPhone    = regexp.MustCompile(`^\+?[0-9]{10,15}$`)
 
+	// Where a state is needed, and elsewhere.
 	statePattern = regexp.MustCompile(`^[A-Z]{2}$`)
+	otherState   = regexp.MustCompile(`^[A-Z0-9]{0,2}$`)
 )
 
 // withStates are the countries whose addresses need one.
@@ -43,7 +47,7 @@ func (a *Adapter) Check(s carrier.Shipment) []carrier.FieldError {
 	c.OneOf("/service", s.Service, services...)
 	c.Weight(s.WeightG, maxWeightG)
 	if s.Dimensions != nil {
-		c.Size(*s.Dimensions, maxSideMM, maxGirthMM)
+		c.Size(*s.Dimensions, maxSideMM, carrierhttp.Girth{Sent: wholeInches, Most: maxGirth, Name: "165 inches"})
 	}
 	checkAddress(&c, "/ship_from", s.ShipFrom)
 	checkAddress(&c, "/ship_to", s.ShipTo)
@@ -54,6 +58,8 @@ func (a *Adapter) Check(s carrier.Shipment) []carrier.FieldError {
 	return c
 }
 
+func wholeInches(mm int64) int64 { return units.Inch.Steps(mm, inchDecimals) }
+
 func checkAddress(c *carrierhttp.Complaints, at string, a carrier.Address) {
 	c.Required(at+"/name", a.Name, maxName)
 	c.Text(at+"/company", a.Company, maxLine)
@@ -61,7 +67,7 @@ func checkAddress(c *carrierhttp.Complaints, at string, a carrier.Address) {
 	c.Text(at+"/street2", a.Street2, maxLine)
 	c.Required(at+"/city", a.City, maxLine)
 	state := strings.TrimSpace(a.State)
-	if slices.Contains(withStates, a.Country) && !statePattern.MatchString(state) || state != "" && len(state) > 2 {
+	if slices.Contains(withStates, a.Country) && !statePattern.MatchString(state) || !otherState.MatchString(state) {
 		c.Add(at+"/state", "must be a code of two capital letters such as NV")
 	}
 	c.Required(at+"/postal_code", a.PostalCode, maxPostalCode)

@@ -22,7 +22,8 @@ func TestCheck(t *testing.T) {
 		"TooHeavy":        {func(s *carrier.Shipment) { s.WeightG = 68_039 }, []string{"/weight_g"}},
 		"NoDimensions":    {func(s *carrier.Shipment) { s.Dimensions = nil }, nil},
 		"NoHeight":        {func(s *carrier.Shipment) { s.Dimensions.Height = 0 }, []string{"/dimensions_mm/height"}},
-		"LargestGirth":    {func(s *carrier.Shipment) { s.Dimensions = &carrier.Dimensions{Length: 2191, Width: 500, Height: 500} }, nil},
+		"LargestGirth":    {func(s *carrier.Shipment) { s.Dimensions = &carrier.Dimensions{Length: 2159, Width: 508, Height: 508} }, nil},
+		"GirthAsItIsSent": {func(s *carrier.Shipment) { s.Dimensions = &carrier.Dimensions{Length: 2161, Width: 509, Height: 500} }, []string{"/dimensions_mm"}},
 		"GirthTooLarge":   {func(s *carrier.Shipment) { s.Dimensions = &carrier.Dimensions{Length: 500, Width: 2192, Height: 500} }, []string{"/dimensions_mm"}},
 		"Format":          {func(s *carrier.Shipment) { s.Format = "gif" }, []string{"/label_format"}},
 		"LongestLine":     {func(s *carrier.Shipment) { s.ShipTo.Street2 = " " + strings.Repeat("é", 35) + " " }, nil},
@@ -42,6 +43,11 @@ func TestCheck(t *testing.T) {
 				a.Country, a.State, a.PostalCode, a.Phone = "GB", "", "SW1A 1AA", "+44 20 7946 0100"
 			}
 		}, nil},
+		"StateInAnotherScript": {func(s *carrier.Shipment) {
+			for _, a := range []*carrier.Address{&s.ShipFrom, &s.ShipTo} {
+				a.Country, a.State, a.PostalCode, a.Phone = "GB", "Ж", "SW1A 1AA", "+44 20 7946 0100"
+			}
+		}, []string{"/ship_from/state", "/ship_to/state"}},
 		"PhoneInBritain": {func(s *carrier.Shipment) {
 			for _, a := range []*carrier.Address{&s.ShipFrom, &s.ShipTo} {
 				a.Country, a.State, a.PostalCode, a.Phone = "GB", "", "SW1A 1AA", "+44 20 7946 0100"

@@ -3,6 +3,7 @@ package fedex
 import (
 	"cmp"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -32,12 +33,11 @@ var refusals = []refusal{
 	{http.StatusTooManyRequests, false, carrier.NotBought}, // documented: the rest of the window, or of the day
 }
 
-// unsure are codes by which FedEx says that something of its own went wrong, whatever the status: the
-// first two are declared with 500 and 503 (second-hand), the others come with 400 too (seen in clients).
-var unsure = []string{
-	"INTERNAL.SERVER.ERROR", "SERVICE.UNAVAILABLE.ERROR",
-	"SYSTEM.UNEXPECTED.ERROR", "SYSTEM.UNAVAILABLE.EXCEPTION", "SYSTEM.UNAVAILABLE.ERROR",
-}
+// unsure are how codes begin by which FedEx says that something of its own went wrong, whatever the status:
+// INTERNAL.SERVER.ERROR and SERVICE.UNAVAILABLE.ERROR are declared with 500 and 503 (second-hand),
+// SYSTEM.UNEXPECTED.ERROR and others of SYSTEM come with 400 too (seen in clients). So does whatever ran
+// out of time (inferred): nothing is known of an order that somebody stopped waiting for.
+var unsure = regexp.MustCompile(`^(INTERNAL|SYSTEM|SERVICE\.UNAVAILABLE)\.|\bTIME\.?OUT\b`)
 
 // window is how long a 429 lasts if it does not say so itself: limits are counted over ten seconds
 // (documented). That of a whole day is met again after it.
@@ -63,7 +63,7 @@ func judge(p carrier.Purchase, currency string, a carrierhttp.Answer) carrier.Re
 }
 
 func classify(status int, found complaints) carrier.Outcome {
-	if slices.ContainsFunc(found, func(e complaint) bool { return slices.Contains(unsure, e.Code) }) {
+	if slices.ContainsFunc(found, func(e complaint) bool { return unsure.MatchString(e.Code) }) {
 		return carrier.Unknown
 	}
 	for _, r := range refusals {

@@ -27,6 +27,8 @@ func TestJudgeRefusals(t *testing.T) {
 		"400NoCode":        {answer(400, `{"errors": [{"message": "No."}]}`), carrier.Unknown, "http_400"},
 		"400HalfSent":      {half, carrier.Unknown, "http_400"},
 		"400Page":          {page, carrier.Unknown, "http_400"},
+		"400OutOfTime":     {answer(400, failure("RATING.TIMEOUT.ERROR")), carrier.Unknown, "RATING.TIMEOUT.ERROR"},
+		"400Internal":      {answer(400, failure("INTERNAL.PROCESSING.ERROR")), carrier.Unknown, "INTERNAL.PROCESSING.ERROR"},
 		"400OfItsOwn":      {answer(400, failure("SYSTEM.UNEXPECTED.ERROR")), carrier.Unknown, "SYSTEM.UNEXPECTED.ERROR"},
 		"400OfItsOwnLast":  {answer(400, `{"errors": [{"code": "A.B"}, {"code": "SERVICE.UNAVAILABLE.ERROR"}]}`), carrier.Unknown, "A.B"},
 		"401":              {answer(401, failure("NOT.AUTHORIZED.ERROR")), carrier.NotBought, "NOT.AUTHORIZED.ERROR"},

@@ -1,6 +1,7 @@
 package fedex
 
 import (
+	"cmp"
 	"encoding/json/jsontext"
 	"errors"
 	"regexp"
@@ -71,6 +72,8 @@ func judgeSuccess(p carrier.Purchase, currency string, a carrierhttp.Answer) car
 	label, err := w.label(p, currency)
 	if readable && err == nil {
 		result.Label = &label
+	} else {
+		result.Label = readTrackingNo(p, a)
 	}
 	switch {
 	case readable && len(w.Errors) > 0:
@@ -87,6 +90,32 @@ func judgeSuccess(p carrier.Purchase, currency string, a carrierhttp.Answer) car
 		result.Outcome = carrier.Bought
 	}
 	return result
+}
+
+// readTrackingNo is what a person needs of a label that is not readable otherwise, to find what was paid
+// for; nil if there is none.
+func readTrackingNo(p carrier.Purchase, a carrierhttp.Answer) *carrier.Label {
+	var w struct {
+		Output struct {
+			Shipments []struct {
+				Master string `json:"masterTrackingNumber"`
+				Pieces []struct {
+					TrackingNo string `json:"trackingNumber"`
+				} `json:"pieceResponses"`
+			} `json:"transactionShipments"`
+		} `json:"output"`
+	}
+	if !a.Decode(&w) {
+		return nil
+	}
+	for _, s := range w.Output.Shipments {
+		for _, piece := range s.Pieces {
+			if no := cmp.Or(s.Master, piece.TrackingNo); trackingPattern.MatchString(no) {
+				return &carrier.Label{ID: no, TrackingNo: no, Reference: p.Reference}
+			}
+		}
+	}
+	return nil
 }
 
 // label reads the one parcel that was ordered.

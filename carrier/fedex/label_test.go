@@ -21,29 +21,29 @@ func TestJudgeSuccess(t *testing.T) {
 		"Good":            {"", "", "", true},
 		"MasterAlone":     {tracking + `,`, ``, "", true},
 		"NoTracking":      {`794953535000`, ``, codeNoTracking, true}, // of both, see below
-		"TrackingIsAPath": {tracking, `"trackingNumber": "../x"`, carrierhttp.CodeMalformed, false},
+		"TrackingIsAPath": {tracking, `"trackingNumber": "../x"`, carrierhttp.CodeMalformed, true},
 		"OtherReference":  {`"REF1"`, `"REF2"`, codeWrongReference, true},
 		"NoEcho":          {`"customerTransactionId": "REF1", `, ``, "", true},
 		"NullEcho":        {`"REF1"`, `null`, "", true},
-		"EchoWithNUL":     {`"REF1"`, `"REF1\u0000"`, carrierhttp.CodeMalformed, false},
+		"EchoWithNUL":     {`"REF1"`, `"REF1\u0000"`, carrierhttp.CodeMalformed, true},
 		"OtherService":    {`"FEDEX_GROUND"`, `"FEDEX_2_DAY"`, codeWrongService, true},
 		"NoService":       {`"serviceType": "FEDEX_GROUND",`, ``, "", true},
-		"NoCharge":        {`"netChargeAmount": 6.45,`, ``, carrierhttp.CodeMalformed, false},
-		"NullCharge":      {`"netChargeAmount": 6.45`, `"netChargeAmount": null`, carrierhttp.CodeMalformed, false},
-		"NegativeCharge":  {`"netChargeAmount": 6.45`, `"netChargeAmount": -6.45`, carrierhttp.CodeMalformed, false},
-		"ChargeOfAFloat":  {`"netChargeAmount": 6.45`, `"netChargeAmount": 6.450000000000001`, carrierhttp.CodeMalformed, false},
+		"NoCharge":        {`"netChargeAmount": 6.45,`, ``, carrierhttp.CodeMalformed, true},
+		"NullCharge":      {`"netChargeAmount": 6.45`, `"netChargeAmount": null`, carrierhttp.CodeMalformed, true},
+		"NegativeCharge":  {`"netChargeAmount": 6.45`, `"netChargeAmount": -6.45`, carrierhttp.CodeMalformed, true},
+		"ChargeOfAFloat":  {`"netChargeAmount": 6.45`, `"netChargeAmount": 6.450000000000001`, carrierhttp.CodeMalformed, true},
 		"OneCentTooMuch":  {`"netChargeAmount": 6.45`, `"netChargeAmount": 6.46`, carrier.CodeOverPrice, true},
 		"OtherCurrency":   {`"currency": "USD"`, `"currency": "EUR"`, codeWrongCurrency, true},
-		"OddCurrency":     {`"currency": "USD"`, `"currency": "usd"`, carrierhttp.CodeMalformed, false},
+		"OddCurrency":     {`"currency": "USD"`, `"currency": "usd"`, carrierhttp.CodeMalformed, true},
 		"AccountCurrency": {`, "currency": "USD"`, ``, "", true},
 		"AnyCurrency":     {`"actualRateType": "PAYOR_ACCOUNT_PACKAGE",`, ``, codeWrongCurrency, true},
-		"Unsuccessful":    {`"successful": true`, `"successful": false`, carrierhttp.CodeMalformed, false},
+		"Unsuccessful":    {`"successful": true`, `"successful": false`, carrierhttp.CodeMalformed, true},
 		"NotSaid":         {`, "successful": true`, ``, "", true},
 		"Errors":          {`"output"`, `"errors": [{"code": "A.B", "message": "No."}], "output"`, "A.B", true},
 		"NoErrors":        {`"output"`, `"errors": [], "output"`, "", true},
 		"Job":             {`"alerts"`, `"jobId": "j", "alerts"`, codeAsynchronous, true},
-		"TwoPieces":       {`"pieceResponses": [`, `"pieceResponses": [{},`, carrierhttp.CodeMalformed, false},
-		"TwoShipments":    {`"transactionShipments": [`, `"transactionShipments": [{},`, carrierhttp.CodeMalformed, false},
+		"TwoPieces":       {`"pieceResponses": [`, `"pieceResponses": [{},`, carrierhttp.CodeMalformed, true},
+		"TwoShipments":    {`"transactionShipments": [`, `"transactionShipments": [{},`, carrierhttp.CodeMalformed, true},
 		"DuplicateName":   {tracking, tracking + "," + tracking, carrierhttp.CodeMalformed, false},
 		"InvalidUTF8":     {`Fuel`, "\xff", carrierhttp.CodeMalformed, false},
 		"NoAlerts":        {`"alerts": [{"code": "SHIPMENT.NOTE", "alertType": "NOTE", "message": "Fuel is dear."}],`, ``, "", true},
@@ -62,6 +62,10 @@ func TestJudgeSuccess(t *testing.T) {
 			r := judge(goodPurchase(), "USD", answer(200, strings.Replace(goodLabel, tt.old, tt.with, times)))
 			require.Equal(t, tt.want, r.Code)
 			require.Equal(t, tt.evidence, r.Label != nil)
+			if tt.want == carrierhttp.CodeMalformed && tt.evidence {
+				// What a person needs to find what was paid for, and no price that nobody has read.
+				require.Equal(t, &carrier.Label{ID: "794953535000", TrackingNo: "794953535000", Reference: "REF1"}, r.Label)
+			}
 			if tt.want == "" {
 				require.Equal(t, carrier.Bought, r.Outcome)
 			} else {

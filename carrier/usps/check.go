@@ -8,6 +8,7 @@ import (
 
 	"waybill/carrier"
 	"waybill/internal/carrierhttp"
+	"waybill/internal/units"
 )
 
 // services are the mail classes that need nothing but a parcel and an address. PARCEL_SELECT and its
@@ -18,12 +19,10 @@ var services = []string{"USPS_GROUND_ADVANTAGE", "PRIORITY_MAIL", "PRIORITY_MAIL
 // description); length and girth of 130 inches for Ground Advantage and 108 for the others (Domestic
 // Mail Manual).
 const (
-	maxWeightG     = 31_751
-	maxLine        = 50
-	maxCity        = 28
-	maxSideMM      = 2_743
-	maxGirthMM     = 2_743
-	maxGirthGround = 3_302
+	maxWeightG = 31_751
+	maxLine    = 50
+	maxCity    = 28
+	maxSideMM  = 2_743
 )
 
 var (
@@ -48,12 +47,15 @@ func checkSize(c *carrierhttp.Complaints, s carrier.Shipment) {
 		c.Add("/dimensions_mm", "is required by usps")
 		return
 	}
-	limit := int64(maxGirthMM)
+	girth := carrierhttp.Girth{Sent: hundredths, Most: 108_00, Name: "108 inches"}
 	if s.Service == "USPS_GROUND_ADVANTAGE" {
-		limit = maxGirthGround
+		girth.Most, girth.Name = 130_00, "130 inches"
 	}
-	c.Size(*s.Dimensions, maxSideMM, limit)
+	c.Size(*s.Dimensions, maxSideMM, girth)
 }
+
+// hundredths of an inch are the steps in which sides go out.
+func hundredths(mm int64) int64 { return units.Inch.Steps(mm, inchDecimals) }
 
 func checkAddress(c *carrierhttp.Complaints, at string, a carrier.Address) {
 	checkName(c, at, a)
@@ -75,7 +77,7 @@ func checkAddress(c *carrierhttp.Complaints, at string, a carrier.Address) {
 // checkName holds the name against the two members that it goes into.
 func checkName(c *carrierhttp.Complaints, at string, a carrier.Address) {
 	c.Required(at+"/name", a.Name, 2*maxLine+1)
-	if first, last := splitName(a.Name); utf8.RuneCountInString(a.Name) <= 2*maxLine+1 &&
+	if first, last := splitName(a.Name); utf8.RuneCountInString(strings.TrimSpace(a.Name)) <= 2*maxLine+1 &&
 		max(utf8.RuneCountInString(first), utf8.RuneCountInString(last)) > maxLine {
 		c.Add(at+"/name", fmt.Sprintf("must be at most %d characters before its last word, and %d in it", maxLine, maxLine))
 	}

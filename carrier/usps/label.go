@@ -45,6 +45,7 @@ func judgeSuccess(p carrier.Purchase, a carrierhttp.Answer) carrier.Result {
 	if err != nil {
 		return carrier.Result{
 			Outcome:  carrier.Unknown,
+			Label:    readTrackingNo(p, a),
 			Code:     carrierhttp.CodeMalformed,
 			Message:  "the carrier answered 200 without a readable label",
 			Answered: true,
@@ -54,6 +55,18 @@ func judgeSuccess(p carrier.Purchase, a carrierhttp.Answer) carrier.Result {
 		return carrier.Result{Outcome: carrier.Unknown, Label: &label, Code: code, Message: message, Answered: true}
 	}
 	return carrier.Result{Outcome: carrier.Bought, Label: &label, Answered: true}
+}
+
+// readTrackingNo is what a person needs of a label that is not readable otherwise, to find what was paid
+// for; nil if there is none.
+func readTrackingNo(p carrier.Purchase, a carrierhttp.Answer) *carrier.Label {
+	var w struct {
+		TrackingNo string `json:"trackingNumber"`
+	}
+	if !a.Decode(&w) || !trackingPattern.MatchString(w.TrackingNo) {
+		return nil
+	}
+	return &carrier.Label{ID: w.TrackingNo, TrackingNo: w.TrackingNo, Reference: p.Reference}
 }
 
 func readLabel(p carrier.Purchase, a carrierhttp.Answer) (carrier.Label, error) {

@@ -20,13 +20,13 @@ func TestJudgeSuccess(t *testing.T) {
 		"Good":             {"", "", "", true},
 		"NoTracking":       {`9205590006662200704797`, ``, codeNoTracking, true},
 		"TrackingIsAPath":  {`9205590006662200704797`, `../92`, carrierhttp.CodeMalformed, false},
-		"NoPostage":        {`"postage": 4.10,`, ``, carrierhttp.CodeMalformed, false},
-		"PostageIsNull":    {`4.10`, `null`, carrierhttp.CodeMalformed, false},
+		"NoPostage":        {`"postage": 4.10,`, ``, carrierhttp.CodeMalformed, true},
+		"PostageIsNull":    {`4.10`, `null`, carrierhttp.CodeMalformed, true},
 		"PostageIsText":    {`4.10`, `"4.10"`, "", true},
-		"PostageOfAFloat":  {`4.10`, `4.1000000000000005`, carrierhttp.CodeMalformed, false},
-		"NegativePostage":  {`4.10`, `-4.10`, carrierhttp.CodeMalformed, false},
-		"FeeWithoutAPrice": {`"price": 2.35`, `"cost": 2.35`, carrierhttp.CodeMalformed, false},
-		"NegativeFee":      {`2.35`, `-2.35`, carrierhttp.CodeMalformed, false},
+		"PostageOfAFloat":  {`4.10`, `4.1000000000000005`, carrierhttp.CodeMalformed, true},
+		"NegativePostage":  {`4.10`, `-4.10`, carrierhttp.CodeMalformed, true},
+		"FeeWithoutAPrice": {`"price": 2.35`, `"cost": 2.35`, carrierhttp.CodeMalformed, true},
+		"NegativeFee":      {`2.35`, `-2.35`, carrierhttp.CodeMalformed, true},
 		"NoFees":           {`"fees": [{"name": "Nonstandard Length", "SKU": "Y", "price": 2.35}],`, ``, "", true},
 		"NullFees":         {`[{"name": "Nonstandard Length", "SKU": "Y", "price": 2.35}]`, `null`, "", true},
 		"OneCentTooMuch":   {`2.35`, `2.36`, carrier.CodeOverPrice, true},
@@ -37,7 +37,7 @@ func TestJudgeSuccess(t *testing.T) {
 		"OtherWeight":      {`3.1968`, `5.4`, codeWrongWeight, true},
 		"NoWeight":         {`, "weight": 3.1968`, ``, "", true},
 		"NullWeight":       {`3.1968`, `null`, "", true},
-		"WeightIsText":     {`3.1968`, `"3"`, carrierhttp.CodeMalformed, false},
+		"WeightIsText":     {`3.1968`, `"3"`, carrierhttp.CodeMalformed, true},
 		"DuplicateName":    {`"SKU": "DUXP0XXXXC01010"`, `"trackingNumber": "93"`, carrierhttp.CodeMalformed, false},
 		"InvalidUTF8":      {`97205`, "\xff", carrierhttp.CodeMalformed, false},
 		"NoImage":          {`JVBERi0=`, ``, "", true},
@@ -50,6 +50,10 @@ func TestJudgeSuccess(t *testing.T) {
 			r := judge(goodPurchase(), answer(200, strings.Replace(goodLabel, tt.old, tt.with, 1)))
 			require.Equal(t, tt.want, r.Code)
 			require.Equal(t, tt.evidence, r.Label != nil)
+			if tt.want == carrierhttp.CodeMalformed && tt.evidence {
+				// What a person needs to find what was paid for, and no price that nobody has read.
+				require.Equal(t, &carrier.Label{ID: "9205590006662200704797", TrackingNo: "9205590006662200704797", Reference: "REF1"}, r.Label)
+			}
 			if tt.want == "" {
 				require.Equal(t, carrier.Bought, r.Outcome)
 			} else {

@@ -1,7 +1,6 @@
 package carrierhttp
 
 import (
-	"fmt"
 	"slices"
 
 	"waybill/carrier"
@@ -19,14 +18,27 @@ func (c *Complaints) Sides(d carrier.Dimensions, longest int64) {
 	c.Between("/dimensions_mm/height", d.Height, 1, longest, "millimetres")
 }
 
-// Size is [Complaints.Sides] and, where they are good, the limit of length and girth together: the
-// longest side and twice the two others.
-func (c *Complaints) Size(d carrier.Dimensions, longest, girth int64) {
+// Girth is the most that length and girth together may be: the longest side and twice the two others.
+type Girth struct {
+	// Sent is how many steps of the carrier's a side is sent as, and Most is in the same steps.
+	Sent func(mm int64) int64
+	Most int64
+
+	// Name says the limit, e.g. "130 inches".
+	Name string
+}
+
+// Size is [Complaints.Sides] and, where they are good, the limit of length and girth together. It is held
+// against what is sent: three sides that were rounded up are larger than the parcel.
+func (c *Complaints) Size(d carrier.Dimensions, longest int64, girth Girth) {
 	before := len(*c)
 	c.Sides(d, longest)
-	sides := []int64{d.Length, d.Width, d.Height}
+	if len(*c) > before {
+		return
+	}
+	sides := []int64{girth.Sent(d.Length), girth.Sent(d.Width), girth.Sent(d.Height)}
 	slices.Sort(sides)
-	if len(*c) == before && sides[2]+2*(sides[0]+sides[1]) > girth {
-		c.Add("/dimensions_mm", fmt.Sprintf("length and girth together must be at most %d millimetres", girth))
+	if sides[2]+2*(sides[0]+sides[1]) > girth.Most {
+		c.Add("/dimensions_mm", "length and girth together must be at most "+girth.Name)
 	}
 }

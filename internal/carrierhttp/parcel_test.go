@@ -10,6 +10,10 @@ import (
 
 func TestParcel(t *testing.T) {
 	t.Parallel()
+	limit := func(most int64) Girth {
+		return Girth{Sent: func(mm int64) int64 { return mm }, Most: most, Name: "so much"}
+	}
+	roundedUp := Girth{Sent: func(mm int64) int64 { return (mm + 9) / 10 }, Most: 13, Name: "13 centimetres"}
 	for name, tt := range map[string]struct {
 		check func(*Complaints)
 		want  []string // pointers and details by turns
@@ -20,13 +24,18 @@ func TestParcel(t *testing.T) {
 		"OtherFormat":  {func(c *Complaints) { c.Format("svg") }, []string{"/label_format", "must be one of pdf, png, zpl"}},
 		"Sides":        {func(c *Complaints) { c.Sides(carrier.Dimensions{Length: 1, Width: 9, Height: 9}, 9) }, nil},
 		"Flat":         {func(c *Complaints) { c.Sides(carrier.Dimensions{Length: 1, Width: 1}, 9) }, []string{"/dimensions_mm/height", "must be from 1 to 9 millimetres"}},
-		"LargestGirth": {func(c *Complaints) { c.Size(carrier.Dimensions{Length: 2, Width: 8, Height: 1}, 9, 14) }, nil},
+		"LargestGirth": {func(c *Complaints) { c.Size(carrier.Dimensions{Length: 2, Width: 8, Height: 1}, 9, limit(14)) }, nil},
 		"GirthTooLarge": {
-			func(c *Complaints) { c.Size(carrier.Dimensions{Length: 2, Width: 8, Height: 1}, 9, 13) },
-			[]string{"/dimensions_mm", "length and girth together must be at most 13 millimetres"},
+			func(c *Complaints) { c.Size(carrier.Dimensions{Length: 2, Width: 8, Height: 1}, 9, limit(13)) },
+			[]string{"/dimensions_mm", "length and girth together must be at most so much"},
+		},
+		"GirthAsSent": {func(c *Complaints) { c.Size(carrier.Dimensions{Length: 30, Width: 30, Height: 20}, 90, roundedUp) }, nil},
+		"GirthRoundedUp": {
+			func(c *Complaints) { c.Size(carrier.Dimensions{Length: 30, Width: 31, Height: 21}, 90, roundedUp) },
+			[]string{"/dimensions_mm", "length and girth together must be at most 13 centimetres"},
 		},
 		"SidesComeFirst": {
-			func(c *Complaints) { c.Size(carrier.Dimensions{Length: 2, Width: 10, Height: 1}, 9, 13) },
+			func(c *Complaints) { c.Size(carrier.Dimensions{Length: 2, Width: 10, Height: 1}, 9, limit(13)) },
 			[]string{"/dimensions_mm/width", "must be from 1 to 9 millimetres"},
 		},
 	} {

@@ -24,16 +24,23 @@ var (
 // FromMetric writes grams or millimetres in the unit, rounded up to so many decimals: what is too
 // light on paper is surcharged, or returned. It has no superfluous zeros, and so is a JSON number too.
 func (u Unit) FromMetric(v int64, decimals int) string {
+	text := new(big.Rat).SetFrac(u.up(v, decimals), pow10(decimals)).FloatString(decimals)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
+
+// Steps is [Unit.FromMetric] as a number of the last of so many decimals.
+func (u Unit) Steps(v int64, decimals int) int64 { return u.up(v, decimals).Int64() }
+
+func (u Unit) up(v int64, decimals int) *big.Int {
 	steps := new(big.Rat).Quo(big.NewRat(v, 1), u.step(decimals))
 	up, rest := new(big.Int).QuoRem(steps.Num(), steps.Denom(), new(big.Int))
 	if rest.Sign() > 0 {
 		up.Add(up, big.NewInt(1))
 	}
-	text := new(big.Rat).SetFrac(up, pow10(decimals)).FloatString(decimals)
-	if strings.Contains(text, ".") {
-		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
-	}
-	return text
+	return up
 }
 
 // ErrNotANumber is returned for text that is not a plain decimal number.
