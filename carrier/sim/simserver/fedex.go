@@ -112,7 +112,7 @@ type fedexCancellation struct {
 type fedexCancelled struct {
 	CancelledShipment bool   `json:"cancelledShipment"`
 	CancelledHistory  bool   `json:"cancelledHistory"`
-	Message           string `json:"message"`
+	SuccessMessage    string `json:"successMessage"`
 }
 
 // fedexCancel cancels a label of the account that bought it. A second cancellation cancels nothing,
@@ -142,10 +142,10 @@ func (s *Server) fedexCancel(w http.ResponseWriter, r *http.Request) {
 		fedexDialect(r).refuse(w, broken)
 		return
 	}
-	out := fedexCancelled{CancelledShipment: true, CancelledHistory: true, Message: "Shipment is successfully cancelled"}
+	out := fedexCancelled{CancelledShipment: true, CancelledHistory: true, SuccessMessage: "Shipment is successfully cancelled"}
 	if answer.Status != "voided" {
 		out.CancelledShipment = false
-		out.Message = "Shipment Delete was requested for a tracking number already in a deleted state."
+		out.SuccessMessage = "Shipment Delete was requested for a tracking number already in a deleted state."
 	}
 	reply(w, http.StatusOK, fedexEnvelope{
 		TransactionID: newID(""), CustomerTransactionID: r.Header.Get(fedexTransaction), Output: out,

@@ -94,6 +94,7 @@ func TestFedExCancel(t *testing.T) {
 		require.Equal(t, 200, status)
 		require.Equal(t, cancelled, at(answer, "output", "cancelledShipment"))
 		require.Equal(t, true, at(answer, "output", "cancelledHistory"))
+		require.NotEmpty(t, at(answer, "output", "successMessage"))
 	}
 	status, _ = cancel("740561073", "none")
 	require.Equal(t, 404, status)

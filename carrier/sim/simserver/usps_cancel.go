@@ -113,7 +113,7 @@ func (s *Server) uspsPrintAgain(w http.ResponseWriter, r *http.Request, charge r
 	case !s.uspsMayReprint(charge.LabelID):
 		uspsRefuse(w, http.StatusBadRequest, "", "trackingNumber", "The label was printed as often as can be")
 	default:
-		reply(w, http.StatusOK, uspsLabelOf(charge, f))
+		reply(w, http.StatusOK, uspsReprintOf(charge, f))
 	}
 }
 

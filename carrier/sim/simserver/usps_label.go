@@ -103,7 +103,7 @@ func (o uspsOrder) complaint(now time.Time) (parameter, detail string) {
 		return "packageDescription.weight", "It must be above 0 and at most 70 pounds."
 	case p.DimensionsUOM != "" && p.DimensionsUOM != "in":
 		return "packageDescription.dimensionsUOM", "It must be in."
-	case min(p.Length, p.Height, p.Width) <= 0 || p.Length+2*(p.Height+p.Width) > maxUSPSGirth:
+	case min(p.Length, p.Height, p.Width) <= 0 || p.girth() > maxUSPSGirth:
 		return "packageDescription.length", "The sides are required, and length and girth may be 130 inches together."
 	case p.ProcessingCategory != "MACHINABLE" && p.ProcessingCategory != "NONSTANDARD":
 		return "packageDescription.processingCategory", "It must be MACHINABLE or NONSTANDARD for a parcel."
@@ -120,6 +120,12 @@ func (o uspsOrder) complaint(now time.Time) (parameter, detail string) {
 		}
 	}
 	return "", ""
+}
+
+// girth is the length, which is the longest side, and the way around the two others.
+func (p *uspsPackage) girth() float64 {
+	longest := max(p.Length, p.Height, p.Width)
+	return longest + 2*(p.Length+p.Height+p.Width-longest)
 }
 
 var (
@@ -207,7 +213,20 @@ type uspsLabel struct {
 	MailingDate        string       `json:"mailingDate"`
 	WeightUOM          string       `json:"weightUOM"`
 	Weight             float64      `json:"weight"`
-	LabelImage         string       `json:"labelImage"`
+	LabelImage         string       `json:"labelImage,omitzero"`
+}
+
+// uspsReprinted is the answer to a reprint: what describes the label lies apart from its image.
+type uspsReprinted struct {
+	Metadata uspsLabel `json:"labelMetadata"`
+	Image    string    `json:"labelImage"`
+}
+
+func uspsReprintOf(charge record, f format) uspsReprinted {
+	label := uspsLabelOf(charge, f)
+	image := label.LabelImage
+	label.LabelImage = ""
+	return uspsReprinted{Metadata: label, Image: image}
 }
 
 type uspsAmount = jsontext.Value

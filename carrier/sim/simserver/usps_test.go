@@ -92,6 +92,21 @@ func TestUSPSKey(t *testing.T) {
 	require.Equal(t, 404, status)
 }
 
+// TestUSPSMeasuresTheLongestSide: whichever of the three it is told as.
+func TestUSPSMeasuresTheLongestSide(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	for sides, want := range map[string]int{
+		`"length": 40, "height": 30, "width": 15`: 200,
+		`"length": 15, "height": 30, "width": 40`: 200, // 40 and the way around 30 by 15
+		`"length": 30, "height": 40, "width": 16`: 400,
+	} {
+		body := strings.Replace(uspsBody, `"length": 12, "height": 6, "width": 4.8`, sides, 1)
+		status, _, _ := send(t, uspsCall(t, b, "POST", "/label", body))
+		require.Equal(t, want, status, sides)
+	}
+}
+
 func TestUSPSReprint(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
@@ -101,6 +116,8 @@ func TestUSPSReprint(t *testing.T) {
 		status, header, again := send(t, uspsCall(t, b, "POST", "/label-reprint", body, uspsKeyHeader, uspsKey1))
 		require.Equal(t, 200, status)
 		require.Equal(t, label["labelImage"], again["labelImage"])
+		require.Equal(t, label["trackingNumber"], at(again, "labelMetadata", "trackingNumber"))
+		require.NotContains(t, again, "trackingNumber")
 		require.Equal(t, uspsKey1, header.Get(uspsKeyHeader))
 	}
 	path := "/label-reprint/" + label["trackingNumber"].(string)
