@@ -303,3 +303,16 @@ func TestACarriersNameThatIsNoQueue(t *testing.T) {
 	require.Equal(t, 1, b.count(documentJobs+` AND queue = $1 AND args ->> 'label_id' = $2`, SharedQueue, odd.String()))
 	require.Equal(t, 1, b.count(documentJobs+` AND queue = $1 AND args ->> 'label_id' = $2`, Queue("sim"), good.String()))
 }
+
+// TestJobsAreDatedByTheDatabase: a process whose clock is ahead must not have its jobs wait for that.
+func TestJobsAreDatedByTheDatabase(t *testing.T) {
+	t.Parallel()
+	b := setup(t, keyed)
+	_, id := b.accepted()
+	require.Equal(t, 1, b.count(`
+		SELECT count(*)
+		FROM river_job AS j
+		JOIN label_intents AS i ON i.intent_id::text = j.args ->> 'intent_id'
+		-- Both are now(): of one transaction, and of no other clock.
+		WHERE i.intent_id = $1 AND j.scheduled_at = i.created_at AND j.state = 'available'`, id))
+}
