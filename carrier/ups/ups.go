@@ -85,8 +85,11 @@ func skipHeader(rows *sheet.Rows, fields []string) error {
 		at   int
 		name string
 	}{
-		{accountAt, "account number"}, {invoiceNumberAt, "invoice number"}, {invoiceAmountAt, "invoice amount"},
-		{trackingNumberAt, "tracking number"}, {netAmountAt, "net amount"},
+		{accountAt, "account number"},
+		{invoiceNumberAt, "invoice number"},
+		{invoiceAmountAt, "invoice amount"},
+		{trackingNumberAt, "tracking number"},
+		{netAmountAt, "net amount"},
 	} {
 		if len(fields) < c.at || !strings.EqualFold(strings.TrimSpace(fields[c.at-1]), c.name) {
 			return &invoice.FileError{

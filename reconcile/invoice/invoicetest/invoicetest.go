@@ -64,7 +64,7 @@ func Golden(t *testing.T, d invoice.Dialect, pattern string) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
-			content, err := os.ReadFile(file)
+			content, err := os.ReadFile(file) //nolint:gosec // G304: a file of testdata.
 			require.NoError(t, err)
 			require.True(t, d.Detect(content[:min(len(content), 8<<10)]), "known by its content")
 			got := Read(t, d, string(content)).String()
@@ -72,7 +72,7 @@ func Golden(t *testing.T, d invoice.Dialect, pattern string) {
 			if *update {
 				require.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
 			}
-			want, err := os.ReadFile(golden)
+			want, err := os.ReadFile(golden) //nolint:gosec // G304: a file of testdata.
 			require.NoError(t, err)
 			require.Equal(t, string(want), got)
 		})
