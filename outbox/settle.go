@@ -170,7 +170,9 @@ func lockDoubtful(ctx context.Context, tx pgx.Tx, it *completeItem) error {
 	err := tx.QueryRow(ctx, `
 		SELECT
 			i.caller_id, i.idem_key, i.order_id, i.parcel_no, i.label_version, i.carrier,
-			i.reference, i.key_generation, i.request_id, coalesce(i.request ->> 'label_format', ''), clock_timestamp()
+			i.reference, i.key_generation, i.request_id, coalesce(i.request ->> 'label_format', ''), clock_timestamp(),
+			-- What is settled now was bought when it was called: invoices are older than their reading.
+			coalesce(i.first_called_at, clock_timestamp())
 		FROM label_intents AS i
 		JOIN idempotency_keys AS k ON k.caller_id = i.caller_id AND k.idem_key = i.idem_key
 		WHERE i.intent_id = $1
@@ -178,8 +180,7 @@ func lockDoubtful(ctx context.Context, tx pgx.Tx, it *completeItem) error {
 		FOR UPDATE OF k`, it.lease.intentID).Scan(
 		&it.lease.slot.caller, &it.lease.slot.key, &it.order.parcel.OrderID, &it.order.parcel.ParcelNo,
 		&it.order.parcel.LabelVersion, &it.order.carrier, &it.order.reference, &it.order.generation, &it.order.requestID,
-		&format, &it.boughtAt)
-	it.began = it.boughtAt
+		&format, &it.began, &it.boughtAt)
 	if it.conclusion.label != nil {
 		// What was ordered; a person knows the label, not its file.
 		label := *it.conclusion.label

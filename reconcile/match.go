@@ -93,7 +93,7 @@ func (r Rules) matchAmong(c *Charge, labels []Label, same []int, why Reason) mat
 	if len(candidates) == 0 {
 		return match{why: OtherAccount}
 	}
-	candidates = r.within(labels, candidates, c.Date(), invoice.Date(cmp.Or(r.LateDays, lateDays))) //nolint:gosec // G115: at most some years.
+	candidates = r.within(labels, candidates, c.Date(), invoice.Date(r.LateBy())) //nolint:gosec // G115: at most some years.
 	switch len(candidates) {
 	case 0:
 		return match{why: OutsideWindow}
@@ -129,6 +129,9 @@ func among(labels []Label, ok func(Label) bool) []int {
 	}
 	return kept
 }
+
+// LateBy is how many days after the purchase a charge may still come.
+func (r Rules) LateBy() int { return cmp.Or(r.LateDays, lateDays) }
 
 // SameAccount tells whether two account numbers are one, the zeros aside that carriers pad them with.
 func SameAccount(a, b string) bool { return bare(a) == bare(b) }

@@ -46,6 +46,15 @@ func (r Rules) JudgeDoubt(d Doubt) (Finding, bool) {
 	return f, true
 }
 
+// AboutSettled says for the record that an intent in doubt was settled as bought, and by which line.
+func AboutSettled(l Label, by invoice.Line) Finding {
+	f := aboutLabel(IntentSettled, Info, LineBearsReference, l)
+	f.InvoiceNo, f.InvoiceDate, f.LineNo = by.InvoiceNo, by.InvoiceDate, by.LineNo
+	f.Text, f.Source = by.Text, by.Source
+	f.Billed = l.Cost
+	return f.expecting(l.Cost)
+}
+
 // Rhythm is how often a carrier's account gets an invoice, and the last one that is known.
 type Rhythm struct {
 	Carrier, Account string

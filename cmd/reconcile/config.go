@@ -33,6 +33,7 @@ type runCommand struct {
 	Grace    int           `default:"-1" help:"Days that the carrier may take to bill a label, and to credit a void. Without it, what the rules file says, or 14."`
 	KeyTTL   time.Duration `name:"key-ttl" env:"WAYBILL_KEY_TTL" default:"24h" help:"How long the service keeps completed idempotency keys."`
 	Rules    string        `placeholder:"FILE" help:"A YAML file with tolerances, grace days, accounts and the like, by carrier. See docs/reconcile.md."`
+	Settle   bool          `help:"Settle intents in doubt that an invoice line proves bought. Without it nothing of the outbox is changed."`
 	NoStore  bool          `help:"Read only: keep nothing of this run, and know nothing of earlier ones."`
 	Timezone string        `default:"UTC" placeholder:"ZONE" help:"The time zone that turns instants into days, e.g. America/Chicago."`
 
@@ -55,6 +56,9 @@ type settings struct {
 	grace   int
 	// store is false for a run that keeps nothing.
 	store bool
+	// settle lets lines settle intents in doubt, on databaseURL.
+	settle      bool
+	databaseURL string
 	// rules are the carrier's entry of the rules file.
 	rules      carrierRules
 	tolerances map[invoice.Kind]reconcile.Tolerance
@@ -66,7 +70,7 @@ type settings struct {
 
 // settings checks every argument before anything is opened, and complains about all of them at once.
 func (c *runCommand) settings() (settings, error) {
-	s := settings{carrier: c.Carrier, grace: c.Grace, keyTTL: c.KeyTTL, out: c.Out, files: c.Files, store: !c.NoStore}
+	s := settings{carrier: c.Carrier, grace: c.Grace, keyTTL: c.KeyTTL, out: c.Out, files: c.Files, store: !c.NoStore, settle: c.Settle, databaseURL: c.DatabaseURL}
 	var wrong []error
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 

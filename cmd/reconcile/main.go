@@ -66,7 +66,7 @@ const description = "Compares carriers' invoices with the labels that Waybill bo
 // Run does one reconciliation and remembers its exit status, of which there are more here than
 // other commands have.
 func (c *runCommand) Run(p *command.Process) error {
-	status, err := c.reconcile(p.Ctx, p.Stdout)
+	status, err := c.reconcile(p.Ctx, p.Stdout, p.Stderr)
 	if err != nil {
 		status = statusOf(err)
 	}

@@ -55,6 +55,8 @@ const otherQuery = `
 		AND l.bought_at < $2
 		AND c.outcome = 'bought'
 		AND c.kind = 'buy'
+		-- One that an invoice settled bears its number for an id.
+		AND c.tracking_no IS DISTINCT FROM l.tracking_no
 		AND NOT EXISTS (
 			SELECT 1
 			FROM carrier_calls v
@@ -127,6 +129,14 @@ func (r *reconciliation) checkPurchases(ctx context.Context, snap *snapshot, rul
 			return err
 		}
 		if err := r.find(rules.JudgeOtherPurchase(o.label, o.other)); err != nil {
+			return err
+		}
+	}
+	for f, err := range r.settled(ctx, snap) {
+		if err != nil {
+			return err
+		}
+		if err := r.find(f); err != nil {
 			return err
 		}
 	}

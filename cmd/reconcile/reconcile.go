@@ -24,6 +24,7 @@ type reconciliation struct {
 	totals *reconcile.Totals
 
 	keysRead int64
+	stderr   io.Writer
 
 	// state is what earlier runs left; nil for a run that keeps nothing.
 	state *state
@@ -31,7 +32,7 @@ type reconciliation struct {
 
 // reconcile does one reconciliation and returns the exit status. It writes the report or leaves
 // the folder as it was.
-func (c *runCommand) reconcile(ctx context.Context, stdout io.Writer) (status int, err error) {
+func (c *runCommand) reconcile(ctx context.Context, stdout, stderr io.Writer) (status int, err error) {
 	s, err := c.settings()
 	if err != nil {
 		return 0, err
@@ -56,7 +57,7 @@ func (c *runCommand) reconcile(ctx context.Context, stdout io.Writer) (status in
 	// What cannot be removed is a hidden file beside the report, and no reason to hide its result.
 	defer func() { _ = out.Close() }()
 	r := &reconciliation{
-		settings: s, files: files, conn: conn, report: out,
+		settings: s, files: files, conn: conn, report: out, stderr: stderr,
 		ledger: reconcile.NewLedger(), totals: reconcile.NewTotals(),
 	}
 	run, err := r.run(ctx)
@@ -94,6 +95,9 @@ func (r *reconciliation) run(ctx context.Context) (report.Run, error) {
 		return report.Run{}, err
 	}
 	if err := noneReadable(r.files); err != nil {
+		return report.Run{}, err
+	}
+	if err := r.settleDoubts(ctx, r.stderr); err != nil {
 		return report.Run{}, err
 	}
 	snap, err := takeSnapshot(ctx, r.conn)

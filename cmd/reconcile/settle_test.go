@@ -1,0 +1,114 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// doubt inserts an intent in doubt that was called for an account, as the worker leaves one.
+func (b *bundle) doubt(n int, account string) {
+	b.t.Helper()
+	b.intent(label{n: n}, "in_doubt")
+	b.exec(`
+		UPDATE label_intents
+		SET calls = 1, open_calls = 1, first_called_at = $2, called_account = $3,
+			request = '{"service": "ground", "label_format": "pdf", "max_cost_cents": 2000}'
+		WHERE intent_id = $1`, label{n: n}.intentID(), bought, account)
+	b.exec(`
+		INSERT INTO idempotency_keys (caller_id, idem_key, request_hash, created_at)
+		VALUES ('fulfilment', $1, decode(repeat('00', 32), 'hex'), $2)`, key(n), bought)
+}
+
+func (b *bundle) intentState(n int) (state string) {
+	b.t.Helper()
+	require.NoError(b.t, b.pool.QueryRow(b.t.Context(),
+		`SELECT state FROM label_intents WHERE intent_id = $1`, label{n: n}.intentID()).Scan(&state))
+	return state
+}
+
+func TestAnInvoiceLineSettlesAnIntentInDoubt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.doubt(1, "SIM-1")
+	b.invoiceFile("march.csv", "INV-1", "9.30",
+		row{tracking: "SIM000077", ref: reference(1), amount: "8.40"},
+		row{kind: "fuel", tracking: "SIM000077", ref: reference(1), amount: "0.90"},
+	)
+	require.Equal(t, exitFindings, b.run("--no-store").status)
+	require.Equal(t, "in_doubt", b.intentState(1), "without --settle nothing of the outbox is changed")
+
+	// Once, however often it is run.
+	for range 2 {
+		got := b.run("--settle")
+		require.Equal(t, exitClean, got.status, got.stderr)
+		require.Equal(t, []string{"info intent_settled SIM000077 0.00"}, b.exceptions())
+	}
+	require.Equal(t, "purchased", b.intentState(1))
+	var cost int64
+	var account, service, actor, why string
+	require.NoError(t, b.pool.QueryRow(t.Context(), `
+		SELECT l.cost_cents, l.account, l.service, c.actor, c.carrier_message
+		FROM labels l
+		JOIN carrier_calls c USING (intent_id)
+		WHERE c.kind = 'settle'`).Scan(&cost, &account, &service, &actor, &why))
+	require.Equal(t, int64(930), cost)
+	require.Equal(t, []string{"SIM-1", "ground", settler}, []string{account, service, actor})
+	require.Contains(t, why, "INV-1")
+}
+
+func TestWhatDoesNotProveAPurchaseSettlesNothing(t *testing.T) {
+	t.Parallel()
+	one := row{tracking: "SIM000077", ref: reference(1), amount: "8.40"}
+	for name, tt := range map[string]struct {
+		account string
+		total   string
+		rows    []row
+		also    func(*bundle)
+	}{
+		"ChargedTwice":         {"SIM-1", "16.80", []row{one, one}, nil},
+		"ChargedAndCredited":   {"SIM-1", "0.00", []row{one, {kind: "void_credit", tracking: "SIM000077", amount: "-8.40"}}, nil},
+		"AnotherAccountCalled": {"SIM-2", "8.40", []row{one}, nil},
+		"NoTrackingNumber":     {"SIM-1", "8.40", []row{{ref: reference(1), amount: "8.40"}}, nil},
+		"TwoTrackingNumbers": {"SIM-1", "9.30", []row{
+			one, {kind: "fuel", tracking: "SIM000078", ref: reference(1), amount: "0.90"},
+		}, nil},
+		"NoFreight":      {"SIM-1", "8.40", []row{{kind: "fuel", tracking: "SIM000077", ref: reference(1), amount: "8.40"}}, nil},
+		"MoreThanItMay":  {"SIM-1", "20.01", []row{{tracking: "SIM000077", ref: reference(1), amount: "20.01"}}, nil},
+		"DoesNotFoot":    {"SIM-1", "9.00", []row{one}, nil},
+		"AnothersNumber": {"SIM-1", "8.40", []row{one}, func(b *bundle) { b.buy(label{n: 2, tracking: "SIM000077"}) }},
+		"ClaimedByTwo": {"SIM-1", "8.40", []row{one}, func(b *bundle) {
+			b.doubt(2, "SIM-1")
+			b.invoiceFile("b.csv", "INV-2", "8.40", row{tracking: "SIM000077", ref: reference(2), amount: "8.40"})
+		}},
+		"CalledLongAfter": {"SIM-1", "8.40", []row{one}, func(b *bundle) { b.exec(`UPDATE label_intents SET first_called_at = '2026-03-20T00:00:00Z'`) }},
+		"HeldByAWorker": {"SIM-1", "8.40", []row{one}, func(b *bundle) {
+			b.exec(`UPDATE idempotency_keys SET lease_token = gen_random_uuid(), locked_until = now() + interval '1 hour'`)
+		}},
+		"LookupMayTell": {"SIM-1", "8.40", []row{one}, func(b *bundle) { b.exec(`UPDATE label_intents SET settled_by = 'lookup'`) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.doubt(1, tt.account)
+			b.invoiceFile("march.csv", "INV-1", tt.total, tt.rows...)
+			if tt.also != nil {
+				tt.also(b)
+			}
+			got := b.run("--settle")
+			require.NotEqual(t, exitInternal, got.status, got.stderr)
+			require.Equal(t, "in_doubt", b.intentState(1))
+			require.Equal(t, 0, b.count("carrier_calls"))
+		})
+	}
+}
+
+func TestSettlingIsNoMatterOfALookBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.doubt(1, "SIM-1")
+	require.Equal(t, exitClean, b.runOver([]string{b.invoiceFile("a.csv", "INV-0", "0.00", row{kind: "tax", amount: "0.00"})}, "--as-of=2026-04-30").status)
+	b.invoiceFile("march.csv", "INV-1", "8.40", row{tracking: "SIM000077", ref: reference(1), amount: "8.40"})
+	require.Equal(t, exitFindings, b.run("--settle").status)
+	require.Equal(t, "in_doubt", b.intentState(1))
+}
