@@ -100,6 +100,13 @@ overload: ## Offer twice what it can do, flood it from one caller, take the carr
 	go test -tags overload ./e2e -run '^TestOverload$$' -count=1 -v -timeout 60m -artifacts -outputdir run/overload \
 		-args -overload.duration=$(OVERLOAD)
 
+# How many invoice lines, and labels, make bench-reconcile begins with; it then takes twice as many.
+LINES ?= 200000
+
+.PHONY: bench-reconcile
+bench-reconcile: bin/dev ## Reconcile LINES lines against as many labels, and twice as many: lines a second, memory, ratio (1 minute)
+	bin/dev postgres -- go test -tags size ./cmd/reconcile -run '^TestSize$$' -count=1 -v -timeout 60m -args -size.lines=$(LINES)
+
 # How long make fuzz stays with each target.
 FUZZTIME ?= 20s
 
