@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -157,11 +158,12 @@ func (p *proof) found() []invoicegen.Finding {
 func (p *proof) nobodyIsNamed(r result) {
 	p.t.Helper()
 	written := map[string]string{"stdout": r.stdout, "stderr": r.stderr}
-	require.NoError(p.t, filepath.WalkDir(p.out, func(path string, entry os.DirEntry, err error) error {
+	report := os.DirFS(p.out)
+	require.NoError(p.t, fs.WalkDir(report, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := os.ReadFile(path)
+		content, err := fs.ReadFile(report, path)
 		written[path] = unpacked(p.t, content)
 		return err
 	}))

@@ -94,7 +94,7 @@ func (b *builder) buy(a account) *Label {
 		Carrier:        b.Options.Dialect.Carrier(),
 		Account:        a.ours,
 		TrackingNo:     b.number(a, id),
-		Reference:      "WB" + base32(uint64(id)),
+		Reference:      "WB" + base32(id),
 		CarrierLabelID: fmt.Sprintf("shp_%032x", id),
 		OrderID:        int64(1_000_000 + id),
 		ParcelNo:       1,
@@ -132,7 +132,7 @@ func (b *builder) number(a account, id int) string {
 }
 
 // base32 writes 26 characters of the alphabet of our references.
-func base32(n uint64) string {
+func base32(n int) string {
 	const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUV"
 	out := []byte(strings.Repeat("0", 26))
 	for i := len(out) - 1; n > 0; i-- {

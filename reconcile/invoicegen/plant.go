@@ -18,7 +18,7 @@ const (
 	// RepeatedLine is a charge that one invoice prints twice: possible_duplicate_line.
 	RepeatedLine Plant = "repeated_line"
 	// RebilledAndCredited is billed again and credited: nothing is owed, nothing to find.
-	RebilledAndCredited Plant = "rebilled_and_credited"
+	RebilledAndCredited Plant = "rebilled_and_credited" //nolint:gosec // G101: credited, no credentials.
 	// AlmostRight is billed at its cost but for a few minor units: within_tolerance, where five are tolerated.
 	AlmostRight Plant = "almost_right"
 	// TooMuch and TooLittle are billed at another price: over_billed, under_billed.

@@ -273,7 +273,7 @@ func multiPiece(b *builder) {
 		l := lead
 		if i > 0 {
 			l = b.buy(a)
-			l.OrderID, l.ParcelNo, l.BoughtAt = lead.OrderID, int32(i+1), lead.BoughtAt //nolint:gosec // G115: of three.
+			l.OrderID, l.ParcelNo, l.BoughtAt = lead.OrderID, int32(i+1), lead.BoughtAt
 		}
 		b.bill(l, week(l), b.price(l.Cost.Cents)...).MasterNo = lead.TrackingNo
 	}
@@ -285,7 +285,7 @@ func leadPays(b *builder) {
 	pieces := []*Label{lead, b.buy(a), b.buy(a)}
 	all := int64(0)
 	for i, l := range pieces {
-		l.OrderID, l.ParcelNo, l.BoughtAt = lead.OrderID, int32(i+1), lead.BoughtAt //nolint:gosec // G115: of three.
+		l.OrderID, l.ParcelNo, l.BoughtAt = lead.OrderID, int32(i+1), lead.BoughtAt
 		all += l.Cost.Cents
 	}
 	for i, l := range pieces {

@@ -71,7 +71,7 @@ func worksheet(rows [][]string) string {
 	return out.String()
 }
 
-// columnLetters names a column as spreadsheets do: A, …, Z, AA, …
+// columnLetters names a column as spreadsheets do: A to Z, then AA and on.
 func columnLetters(index int) string {
 	var letters string
 	for index++; index > 0; index = (index - 1) / 26 {
