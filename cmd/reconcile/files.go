@@ -27,6 +27,7 @@ type inputFile struct {
 	// name is how outputs call it: without its folder, which differs from machine to machine.
 	name    string
 	sha256  string
+	bytes   int64
 	dialect invoice.Dialect
 
 	// refused is set for a file that is not read.
@@ -103,7 +104,7 @@ func (f *inputFile) look(forced invoice.Dialect) error {
 	}
 	defer func() { _ = file.Close() }()
 	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
+	if f.bytes, err = io.Copy(sum, file); err != nil {
 		return unreadable(err)
 	}
 	f.sha256 = hex.EncodeToString(sum.Sum(nil))
@@ -166,14 +167,14 @@ func (f *inputFile) open() (*os.File, error) {
 }
 
 // read gives the file's rows to a sink, and proves that they are those of the file looked at.
-func (f *inputFile) read(sink invoice.Sink) error {
+func (f *inputFile) read(sink invoice.Sink, progress io.Writer) error {
 	file, err := f.open()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = file.Close() }()
 	sum := sha256.New()
-	rows, err := workbook.OrText(io.TeeReader(file, sum))
+	rows, err := workbook.OrText(io.TeeReader(file, io.MultiWriter(sum, progress)))
 	if err != nil {
 		return err
 	}

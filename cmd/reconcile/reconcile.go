@@ -19,6 +19,7 @@ type reconciliation struct {
 	files    []*inputFile
 	conn     *pgx.Conn
 	report   *report.Report
+	progress *report.Progress
 
 	ledger *reconcile.Ledger
 	totals *reconcile.Totals
@@ -58,9 +59,13 @@ func (c *runCommand) reconcile(ctx context.Context, stdout, stderr io.Writer) (s
 	defer func() { _ = out.Close() }()
 	r := &reconciliation{
 		settings: s, files: files, conn: conn, report: out, stderr: stderr,
-		ledger: reconcile.NewLedger(), totals: reconcile.NewTotals(),
+		progress: report.NewProgress(stderr),
+		ledger:   reconcile.NewLedger(), totals: reconcile.NewTotals(),
 	}
 	run, err := r.run(ctx)
+	if err == nil {
+		err = run.Check()
+	}
 	if err == nil {
 		err = r.keep(ctx, &run)
 	}
@@ -155,10 +160,17 @@ func (r *reconciliation) told() report.Run {
 // judge holds all lines against all labels.
 func (r *reconciliation) judge(ctx context.Context, snap *snapshot, rules reconcile.Rules) error {
 	lines := rows(ctx, snap, "invoice_lines", r.scanCharge, lineQuery, r.settings.carrier)
+	var staged int64
+	for _, f := range r.files {
+		staged += f.lines
+	}
+	r.progress.BeginCounting("judging", staged)
+	defer r.progress.End()
 	for group, err := range reconcile.Groups(lines, snap.labels(ctx, r.settings)) {
 		if err != nil {
 			return err
 		}
+		r.progress.Add(len(group.Charges))
 		verdict := rules.Judge(group)
 		for _, p := range verdict.Placements {
 			if err := r.ledger.Place(p); err != nil {

@@ -53,6 +53,14 @@ func (r *reconciliation) stage(ctx context.Context) error {
 	if _, err := r.conn.Exec(ctx, stageTable); err != nil {
 		return fmt.Errorf("making the table that lines are staged in: %w", err)
 	}
+	var bytes int64
+	for _, f := range r.files {
+		if f.refused == nil {
+			bytes += f.bytes
+		}
+	}
+	r.progress.BeginReading("reading", bytes)
+	defer r.progress.End()
 	for number, f := range r.files {
 		if err := r.stageFile(ctx, number, f); err != nil {
 			return err
@@ -109,7 +117,7 @@ func (r *reconciliation) setAside(ctx context.Context, aside []reconcile.SetAsid
 func (r *reconciliation) stageFile(ctx context.Context, number int, f *inputFile) error {
 	if f.refused == nil {
 		s := &stager{reconciliation: r, ctx: ctx, number: number, file: f}
-		err := f.read(s)
+		err := f.read(s, r.progress)
 		if s.err == nil {
 			s.flush()
 		}

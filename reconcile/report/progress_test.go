@@ -17,7 +17,7 @@ func TestProgressIsForTerminalsOnly(t *testing.T) {
 	var buffer bytes.Buffer
 	for _, to := range []io.Writer{file, &buffer, nil} {
 		p := NewProgress(to)
-		p.Begin("reading", 10)
+		p.BeginReading("reading", 10)
 		n, err := p.Write(make([]byte, 10))
 		require.NoError(t, err)
 		require.Equal(t, 10, n)
@@ -33,15 +33,18 @@ func TestProgressShowsWhatIsDoneAndGoes(t *testing.T) {
 	t.Parallel()
 	var terminal bytes.Buffer
 	p := &Progress{terminal: &terminal}
-	p.Begin("reading", 10)
+	p.BeginReading("reading", 10)
 	for range 3 { // More than was announced: the file grew.
 		n, err := p.Write(make([]byte, 5))
 		require.NoError(t, err)
 		require.Equal(t, 5, n)
 	}
-	p.Begin("judging", 0)
+	p.BeginCounting("judging", 0)
+	p.BeginCounting("counting", 3)
+	p.Add(2)
 	p.End()
 	require.Contains(t, terminal.String(), "reading")
+	require.Contains(t, terminal.String(), "counting")
 	require.NotContains(t, terminal.String(), "judging", "a step of nothing is no step")
 	require.NotContains(t, terminal.String(), "\n")
 }

@@ -75,6 +75,16 @@ type Run struct {
 	CompletedKeys int64
 }
 
+// Check refuses totals that do not add up. Who keeps a run's findings asks it first: Publish would
+// refuse the run as well, and what is kept should not be of a run that nobody sees.
+func (r Run) Check() error {
+	if err := checkFooting(r.Invoices); err != nil {
+		return err
+	}
+	_, err := rollForward(r.Bought, r.Labels)
+	return err
+}
+
 // Bought is the labels of one currency and what they cost, in its minor units.
 type Bought struct {
 	Currency string
@@ -134,14 +144,10 @@ func (r *Report) Result() Result { return r.tally.result() }
 // that this one has not. It refuses totals that do not add up. After an error the folder may hold new
 // files beside the old summary.json, never half a file; running again mends it.
 func (r *Report) Publish(run Run) error {
-	if err := checkFooting(run.Invoices); err != nil {
+	if err := run.Check(); err != nil {
 		return err
 	}
 	s := r.summarise(run)
-	var err error
-	if s.Rollforward, err = rollForward(run.Bought, run.Labels); err != nil {
-		return err
-	}
 	if err := r.write(run, s); err != nil {
 		return err
 	}

@@ -32,6 +32,7 @@ func (r *Report) summarise(run Run) *summary {
 		Claims:        r.claims.summarise(),
 		VoidCredits:   r.tally.summariseAges(),
 	}
+	s.Rollforward, _ = rollForward(run.Bought, run.Labels) // Check has asked whether it adds up.
 	for _, f := range run.Files {
 		s.Files = append(s.Files, summaryFile(f))
 	}
