@@ -67,6 +67,9 @@ const (
 	otherCaller = "another caller"
 )
 
+// theNote is what the client writes on its label.
+const theNote = "ring twice"
+
 func newStory(w *world, n int64) *story {
 	s := &story{world: w, order: outbox.Submission{
 		CallerID:  w.caller,
@@ -146,6 +149,7 @@ func (s *story) play() {
 	s.endRecovery()
 	s.wakeAll()
 	s.settle() // Whoever overslept may have left something to do.
+	s.revise()
 	s.afterwards(a.IntentID)
 	s.turn(25 * time.Hour)
 	s.purge()
@@ -203,6 +207,31 @@ func (s *story) decide() {
 		s.tryAgain = calls
 	}
 	_ = s.ask(func(p *process) error { return p.box.Settle(p.ctx, settlement) }) // The state tells.
+}
+
+// revise is the client that holds its label and writes a note on it, of the label as it was bought,
+// until it is told that it is done.
+func (s *story) revise() {
+	var id uuid.UUID
+	err := s.db.QueryRow(ctx, `SELECT label_id FROM labels WHERE caller_id = $1`, s.caller).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return
+	}
+	s.require().NoError(err)
+	held, note := true, theNote
+	for range 20 {
+		if s.ask(func(p *process) error {
+			label, err := p.box.Revise(p.ctx, s.caller, id, outbox.Change{Held: &held, Note: &note},
+				outbox.Condition{outbox.FirstRevision})
+			if err == nil && !p.grave() && label.Revision != outbox.FirstRevision+1 {
+				return fmt.Errorf("the label is at revision %d", label.Revision)
+			}
+			return err
+		}) == nil {
+			return
+		}
+	}
+	s.require().Fail("the label is not revised, however often it is asked for")
 }
 
 // afterwards is all that a client can ask when everything is decided.

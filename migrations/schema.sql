@@ -262,6 +262,11 @@ CREATE TABLE public.labels (
     void_state text DEFAULT 'none'::text NOT NULL,
     voided_at timestamp with time zone,
     document_state text DEFAULT 'stored'::text NOT NULL,
+    revision integer DEFAULT 1 NOT NULL,
+    held boolean DEFAULT false NOT NULL,
+    note text DEFAULT ''::text NOT NULL,
+    custom_reference text DEFAULT ''::text NOT NULL,
+    weight_g bigint,
     CONSTRAINT labels_cost_cents_check CHECK ((cost_cents >= 0)),
     CONSTRAINT labels_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT labels_document_state_check CHECK ((document_state = ANY (ARRAY['stored'::text, 'due'::text, 'none'::text]))),
@@ -366,14 +371,26 @@ ALTER TABLE public.label_intents
 ALTER TABLE ONLY public.labels
     ADD CONSTRAINT labels_carrier_label UNIQUE (carrier, account, carrier_label_id);
 
+ALTER TABLE public.labels
+    ADD CONSTRAINT labels_custom_reference_check CHECK ((length(custom_reference) <= 64)) NOT VALID;
+
 ALTER TABLE ONLY public.labels
     ADD CONSTRAINT labels_intent UNIQUE (intent_id);
+
+ALTER TABLE public.labels
+    ADD CONSTRAINT labels_note_check CHECK ((length(note) <= 500)) NOT VALID;
 
 ALTER TABLE ONLY public.labels
     ADD CONSTRAINT labels_parcel UNIQUE (order_id, parcel_no, label_version);
 
 ALTER TABLE ONLY public.labels
     ADD CONSTRAINT labels_pkey PRIMARY KEY (label_id);
+
+ALTER TABLE public.labels
+    ADD CONSTRAINT labels_revision_check CHECK ((revision > 0)) NOT VALID;
+
+ALTER TABLE public.labels
+    ADD CONSTRAINT labels_weight_g_check CHECK ((weight_g > 0)) NOT VALID;
 
 ALTER TABLE ONLY public.reconcile_runs
     ADD CONSTRAINT reconcile_runs_pkey PRIMARY KEY (carrier, as_of);

@@ -52,9 +52,22 @@ type Label struct {
 	Format     string
 	BoughtAt   time.Time
 
-	// VoidState changes after the purchase and is therefore no part of the saved answer.
-	VoidState string
+	// What follows changes after the purchase and is therefore no part of the saved answer.
+	VoidState       string
+	Held            bool
+	Note            string
+	CustomReference string
+
+	// WeightG is what the caller has declared since; 0: nothing but what was ordered.
+	WeightG int64
+
+	// Revision is 1 when the label is bought, and raised with every change of what it shows. It is 0
+	// where it was not read.
+	Revision int64
 }
+
+// FirstRevision is that of a label as it was bought, which the saved answer shows.
+const FirstRevision = 1
 
 // labelBody fixes the members and their order. Members that can change after the purchase come last
 // and are left out of the saved answer.
@@ -74,7 +87,18 @@ type labelBody struct {
 	LabelFormat  string    `json:"label_format"`
 	Document     string    `json:"document"`
 	BoughtAt     time.Time `json:"bought_at"`
-	VoidState    string    `json:"void_state,omitzero"`
+
+	Changeable *changeable `json:",embed"`
+}
+
+// changeable are the members that are left out of the saved answer.
+type changeable struct {
+	VoidState       string `json:"void_state"`
+	Held            bool   `json:"held"`
+	Note            string `json:"note,omitzero"`
+	CustomReference string `json:"custom_reference,omitzero"`
+	WeightG         int64  `json:"weight_g,omitzero"`
+	Revision        int64  `json:"revision"`
 }
 
 func (l *Label) body() labelBody {
@@ -103,7 +127,14 @@ func (l *Label) Encode() []byte { return encodeBody(l.body()) }
 // EncodeCurrent is Encode with what may have changed since.
 func (l *Label) EncodeCurrent() []byte {
 	body := l.body()
-	body.VoidState = l.VoidState
+	body.Changeable = &changeable{
+		VoidState:       l.VoidState,
+		Held:            l.Held,
+		Note:            l.Note,
+		CustomReference: l.CustomReference,
+		WeightG:         l.WeightG,
+		Revision:        l.Revision,
+	}
 	return encodeBody(body)
 }
 
@@ -118,7 +149,7 @@ func encodeBody(body labelBody) []byte {
 // dbTime is a time as every answer spells it: UTC, microseconds, as Postgres keeps it.
 func dbTime(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
-// labelColumns are a Label's columns of l, which may be an outer join's empty side: then label_id
+// labelColumns are what never changes of a label l, which may be an outer join's empty side: then label_id
 // is the nil UUID.
 const labelColumns = `
 	coalesce(l.label_id, '00000000-0000-0000-0000-000000000000'),
@@ -126,13 +157,24 @@ const labelColumns = `
 	coalesce(l.order_id, 0), coalesce(l.parcel_no, 0), coalesce(l.label_version, 0),
 	coalesce(l.carrier, ''), coalesce(l.account, ''), coalesce(l.service, ''),
 	coalesce(l.tracking_no, ''), coalesce(l.cost_cents, 0), coalesce(l.currency, ''),
-	coalesce(l.label_format, ''), coalesce(l.bought_at, 'epoch'), coalesce(l.void_state, '')`
+	coalesce(l.label_format, ''), coalesce(l.bought_at, 'epoch')`
 
 // targets are where labelColumns are scanned to.
 func (l *Label) targets() []any {
 	return []any{
 		&l.ID, &l.IntentID, &l.Parcel.OrderID, &l.Parcel.ParcelNo, &l.Parcel.LabelVersion,
 		&l.Carrier, &l.Account, &l.Service, &l.TrackingNo, &l.CostCents, &l.Currency,
-		&l.Format, &l.BoughtAt, &l.VoidState,
+		&l.Format, &l.BoughtAt,
 	}
+}
+
+// currentColumns are labelColumns and what may have changed since the purchase, of a label l that is
+// there.
+const currentColumns = labelColumns + `,
+	l.void_state, l.held, l.note, l.custom_reference, coalesce(l.weight_g, 0), l.revision`
+
+// currentTargets are where currentColumns are scanned to.
+func (l *Label) currentTargets() []any {
+	return append(l.targets(),
+		&l.VoidState, &l.Held, &l.Note, &l.CustomReference, &l.WeightG, &l.Revision)
 }

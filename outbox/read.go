@@ -51,8 +51,8 @@ func (o *Outbox) Label(ctx context.Context, callerID string, id uuid.UUID) (Labe
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
 	err := o.db.QueryRow(ctx, `
-		SELECT `+labelColumns+` FROM labels AS l
-		WHERE l.caller_id = $1 AND l.label_id = $2`, callerID, id).Scan(l.targets()...)
+		SELECT `+currentColumns+` FROM labels AS l
+		WHERE l.caller_id = $1 AND l.label_id = $2`, callerID, id).Scan(l.currentTargets()...)
 	return l, readError("label", err)
 }
 
@@ -61,7 +61,7 @@ func (o *Outbox) LabelsByOrder(ctx context.Context, callerID string, orderID int
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
 	rows, err := o.db.Query(ctx, `
-		SELECT `+labelColumns+` FROM labels AS l
+		SELECT `+currentColumns+` FROM labels AS l
 		WHERE l.caller_id = $1 AND l.order_id = $2
 		ORDER BY l.parcel_no, l.label_version`, callerID, orderID)
 	if err != nil {
@@ -69,7 +69,7 @@ func (o *Outbox) LabelsByOrder(ctx context.Context, callerID string, orderID int
 	}
 	labels, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Label, error) {
 		var l Label
-		err := row.Scan(l.targets()...)
+		err := row.Scan(l.currentTargets()...)
 		return l, err
 	})
 	return labels, readError("labels", err)

@@ -21,6 +21,8 @@ func writeAnswer(w http.ResponseWriter, s outbox.Submission, answer outbox.Answe
 		}
 		if answer.Status == http.StatusCreated {
 			w.Header().Set("Location", labelsPath+"/"+answer.LabelID.String())
+			// Of the label as the body shows it, whatever has become of it: a repeat bears the same.
+			w.Header().Set("ETag", etag(outbox.FirstRevision))
 		}
 		writeBody(w, answer.Status, answer.Body)
 		return nil

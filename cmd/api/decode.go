@@ -48,10 +48,15 @@ func (f *faults) add(pointer, detail string) {
 // full is true once nothing more is noted.
 func (f *faults) full() bool { return len(*f) >= maxFaults }
 
+// wireBody is a request type that notices the members it does not know.
+type wireBody interface {
+	addUnknown(found *faults)
+}
+
 // decodeStrict reads a body into a request type. What is no JSON is an error (malformed_json); what
 // is JSON of another shape ends in faults, all of them: unknown members, nulls, wrong types,
 // numbers that are not exact integers, text that cannot be printed.
-func decodeStrict(body []byte, into *labelRequest) (faults, error) {
+func decodeStrict(body []byte, into wireBody) (faults, error) {
 	var found faults
 	if err := checkSyntax(body, &found); err != nil {
 		return nil, err
@@ -115,6 +120,7 @@ func (f *faults) unmarshalers() *json.Unmarshalers {
 	return json.JoinUnmarshalers(
 		json.UnmarshalFromFunc(f.integer),
 		json.UnmarshalFromFunc(f.text),
+		json.UnmarshalFromFunc(f.boolean),
 		json.UnmarshalFromFunc(func(dec *jsontext.Decoder, _ *wireAddress) error {
 			return f.object(dec)
 		}),
@@ -163,6 +169,20 @@ func (f *faults) text(dec *jsontext.Decoder, into *string) error {
 		return nil
 	}
 	*into = string(s)
+	return nil
+}
+
+func (f *faults) boolean(dec *jsontext.Decoder, into *bool) error {
+	value, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	switch value.Kind() {
+	case 't', 'f':
+		*into = value.Kind() == 't'
+	default:
+		f.add(string(dec.StackPointer()), "must be true or false")
+	}
 	return nil
 }
 

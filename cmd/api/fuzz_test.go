@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -138,6 +140,41 @@ func FuzzPreferredWait(f *testing.F) {
 		}
 		if first, _ := preferredWait(http.Header{"Prefer": {"wait=7," + line}}); first != 7 {
 			t.Fatalf("the first wait before %q is not the one that counts", line)
+		}
+	})
+}
+
+// FuzzIfMatch holds that a header of entity tags is read as it is written: what it names is found
+// again, what cannot be read is refused, and no condition is taken for none.
+func FuzzIfMatch(f *testing.F) {
+	for _, seed := range []string{
+		"", "*", `"v1"`, `W/"v1"`, `"a,b" , ,"v7"`, `"v1" "v2"`, `v1`, `"`, `W/`, `w/"v1"`, `"v9223372036854775808"`, `"é"`, "*,*", ",",
+	} {
+		f.Add(seed, int64(7))
+	}
+	f.Fuzz(func(t *testing.T, line string, revision int64) {
+		m, ok := parseMatch([]string{line})
+		if !ok {
+			return
+		}
+		if !m.given || m.any == (len(m.tags) > 0) {
+			t.Fatalf("%q is a condition and names nothing: %+v", line, m)
+		}
+		var spelled []string
+		for _, tag := range m.tags {
+			spelled = append(spelled, map[bool]string{true: "W/"}[tag.weak]+`"`+tag.text+`"`)
+		}
+		again, ok := parseMatch(spelled)
+		if !m.any && (!ok || !reflect.DeepEqual(m, again)) {
+			t.Fatalf("%q is %+v, and spelled again %+v", line, m, again)
+		}
+		for _, n := range m.condition() {
+			if !strings.Contains(line, etag(n)) || !m.weakly(n) {
+				t.Fatalf("%q does not name revision %d", line, n)
+			}
+		}
+		if more, ok := parseMatch([]string{line, etag(revision)}); ok && !slices.Contains(more.condition(), revision) {
+			t.Fatalf("%q and a line below it do not name revision %d", line, revision)
 		}
 	})
 }

@@ -12,15 +12,25 @@ import (
 	"waybill/internal/problem"
 )
 
-// label is GET /v1/labels/{label_id}: the label as it stands now.
+// label is GET /v1/labels/{label_id}: the label as it stands now, unless
+// the client has it already.
 func (a *api) label(w http.ResponseWriter, r *request) error {
 	id, err := pathID(r, "label_id")
+	if err != nil {
+		return err
+	}
+	known, err := readMatch(r.Header, "If-None-Match")
 	if err != nil {
 		return err
 	}
 	found, err := a.outbox.Label(r.Context(), r.caller.ID, id)
 	if err != nil {
 		return fmt.Errorf("reading label %s: %w", id, err)
+	}
+	w.Header().Set("ETag", etag(found.Revision))
+	if known.weakly(found.Revision) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
 	}
 	writeBody(w, http.StatusOK, found.EncodeCurrent())
 	return nil

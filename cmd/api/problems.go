@@ -68,8 +68,8 @@ func toRefusal(err error) *refusal {
 		return refuse(problem.Overloaded, "Nothing was stored. Repeat the request, with the same key, later.").
 			after(retryBusy).because(err)
 	case errors.Is(err, outbox.ErrUnavailable), errors.Is(err, context.Canceled), databaseAway(err):
-		return refuse(problem.Unavailable, "The database did not answer in time. An intent may or may not have "+
-			"been accepted: repeat the request with the same key, which tells and never buys twice.").
+		return refuse(problem.Unavailable, "The database did not answer in time. What was asked may or may not "+
+			"have been done: repeat the request as it was, with the same key, which tells and never buys twice.").
 			after(retryBusy).because(err)
 	default:
 		return refuse(problem.Internal, "Repeat the request with the same key; nothing is bought twice.").

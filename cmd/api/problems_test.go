@@ -99,6 +99,8 @@ func TestEveryCodeIsMade(t *testing.T) {
 		problem.RequestInProgress:     "answer.go",
 		problem.PurchaseInDoubt:       "answer.go",
 		problem.ParcelAlreadyLabelled: "answer.go",
+		problem.PreconditionFailed:    "revise.go",
+		problem.PreconditionRequired:  "etag.go",
 		problem.BodyTooLarge:          "body.go",
 		problem.UnsupportedMediaType:  "body.go",
 		problem.IdempotencyKeyReused:  "answer.go",

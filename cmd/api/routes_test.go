@@ -159,7 +159,7 @@ func TestReads(t *testing.T) {
 		saved, id := b.purchase(t, b.accepted(t, b.order()), "%PDF-1.7")
 		got := b.get(t, labelsPath+"/"+id.String())
 		require.Equal(t, http.StatusOK, got.status)
-		require.Equal(t, strings.TrimSuffix(saved, "}")+`,"void_state":"none"}`, got.body)
+		require.Equal(t, strings.TrimSuffix(saved, "}")+`,"void_state":"none","held":false,"revision":1}`, got.body)
 
 		got = b.get(t, labelsPath+"/"+id.String()+"/document")
 		require.Equal(t, http.StatusOK, got.status)

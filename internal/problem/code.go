@@ -19,10 +19,12 @@ const (
 	RequestInProgress     Code = "request_in_progress"
 	PurchaseInDoubt       Code = "purchase_in_doubt"
 	ParcelAlreadyLabelled Code = "parcel_already_labelled"
+	PreconditionFailed    Code = "precondition_failed"
 	BodyTooLarge          Code = "body_too_large"
 	UnsupportedMediaType  Code = "unsupported_media_type"
 	IdempotencyKeyReused  Code = "idempotency_key_reused"
 	CarrierRejected       Code = "carrier_rejected"
+	PreconditionRequired  Code = "precondition_required"
 	RateLimited           Code = "rate_limited"
 	Internal              Code = "internal"
 	CarrierUnavailable    Code = "carrier_unavailable"
@@ -49,10 +51,12 @@ var kinds = map[Code]kind{
 	RequestInProgress:     {http.StatusConflict, "The first request with this key is still in progress"},
 	PurchaseInDoubt:       {http.StatusConflict, "The purchase is in doubt"},
 	ParcelAlreadyLabelled: {http.StatusConflict, "Another key already names this parcel"},
+	PreconditionFailed:    {http.StatusPreconditionFailed, "The label is at another revision"},
 	BodyTooLarge:          {http.StatusRequestEntityTooLarge, "The body is too large"},
 	UnsupportedMediaType:  {http.StatusUnsupportedMediaType, "The body must be application/json"},
 	IdempotencyKeyReused:  {http.StatusUnprocessableEntity, "The key was used with another body"},
 	CarrierRejected:       {http.StatusUnprocessableEntity, "The carrier refused the shipment"},
+	PreconditionRequired:  {http.StatusPreconditionRequired, "If-Match is missing"},
 	RateLimited:           {http.StatusTooManyRequests, "Too many requests"},
 	Internal:              {http.StatusInternalServerError, "Internal error"},
 	CarrierUnavailable:    {http.StatusBadGateway, "The carrier could not be reached; nothing was bought"},
