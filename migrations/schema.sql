@@ -413,7 +413,15 @@ CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (exp
 
 CREATE INDEX invoice_lines_invoice ON public.invoice_lines USING btree (invoice_id);
 
+CREATE INDEX label_intents_in_doubt ON public.label_intents USING btree (caller_id, created_at, intent_id) WHERE (settled_by IS NOT NULL);
+
 CREATE INDEX label_intents_unfinished ON public.label_intents USING btree (created_at) WHERE (state = ANY (ARRAY['pending'::text, 'in_doubt'::text]));
+
+CREATE INDEX labels_listed ON public.labels USING btree (caller_id, bought_at, label_id);
+
+CREATE INDEX labels_listed_by_tracking ON public.labels USING btree (caller_id, tracking_no, bought_at, label_id);
+
+CREATE INDEX labels_listed_by_void ON public.labels USING btree (caller_id, bought_at, label_id) WHERE (void_state <> 'none'::text);
 
 CREATE INDEX labels_tracking ON public.labels USING btree (carrier, tracking_no);
 

@@ -38,11 +38,17 @@ func (o *Outbox) intent(ctx context.Context, sql string, args ...any) (Intent, e
 	var i Intent
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
-	err := o.db.QueryRow(ctx, sql, args...).Scan(
+	err := o.db.QueryRow(ctx, sql, args...).Scan(i.targets()...)
+	return i, readError("label intent", err)
+}
+
+// targets are where intentColumns are scanned to.
+func (i *Intent) targets() []any {
+	return []any{
 		&i.ID, &i.Parcel.OrderID, &i.Parcel.ParcelNo, &i.Parcel.LabelVersion, &i.Carrier, &i.Reference,
 		&i.State, &i.SettledBy, &i.Attempts, &i.Calls, &i.LabelID, &i.CarrierCode, &i.CarrierMessage,
-		&i.CreatedAt, &i.FinishedAt)
-	return i, readError("label intent", err)
+		&i.CreatedAt, &i.FinishedAt,
+	}
 }
 
 // Label returns one of the caller's labels, or ErrNotFound.
@@ -54,25 +60,6 @@ func (o *Outbox) Label(ctx context.Context, callerID string, id uuid.UUID) (Labe
 		SELECT `+currentColumns+` FROM labels AS l
 		WHERE l.caller_id = $1 AND l.label_id = $2`, callerID, id).Scan(l.currentTargets()...)
 	return l, readError("label", err)
-}
-
-// LabelsByOrder returns the caller's labels of an order by parcel and version; none is no error.
-func (o *Outbox) LabelsByOrder(ctx context.Context, callerID string, orderID int64) ([]Label, error) {
-	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
-	defer cancel()
-	rows, err := o.db.Query(ctx, `
-		SELECT `+currentColumns+` FROM labels AS l
-		WHERE l.caller_id = $1 AND l.order_id = $2
-		ORDER BY l.parcel_no, l.label_version`, callerID, orderID)
-	if err != nil {
-		return nil, readError("labels", err)
-	}
-	labels, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Label, error) {
-		var l Label
-		err := row.Scan(l.currentTargets()...)
-		return l, err
-	})
-	return labels, readError("labels", err)
 }
 
 // Document returns the printable label, ErrNotFound, or ErrNoDocument.

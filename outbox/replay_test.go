@@ -96,7 +96,7 @@ func TestReadsAreTheCallersOwn(t *testing.T) {
 	byKey, err := b.box.IntentByKey(t.Context(), s.CallerID, s.Key)
 	require.NoError(t, err)
 	require.Equal(t, intent, byKey)
-	labels, err := b.box.LabelsByOrder(t.Context(), s.CallerID, s.Parcel.OrderID)
+	labels, _, err := b.box.Labels(t.Context(), s.CallerID, LabelFilter{OrderID: s.Parcel.OrderID}, Page{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, labels, 1)
 	require.Equal(t, intent.LabelID, labels[0].ID)
@@ -109,7 +109,7 @@ func TestReadsAreTheCallersOwn(t *testing.T) {
 	require.ErrorIs(t, err, ErrNotFound)
 	_, err = b.box.Document(t.Context(), "returns", intent.LabelID)
 	require.ErrorIs(t, err, ErrNotFound)
-	labels, err = b.box.LabelsByOrder(t.Context(), "returns", s.Parcel.OrderID)
+	labels, _, err = b.box.Labels(t.Context(), "returns", LabelFilter{OrderID: s.Parcel.OrderID}, Page{Limit: 10})
 	require.NoError(t, err)
 	require.Empty(t, labels)
 }

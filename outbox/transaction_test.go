@@ -162,11 +162,22 @@ func TestAServerThatVanishedWithoutAWord(t *testing.T) {
 		"intent": func() error { _, err := b.box.Intent(t.Context(), s.CallerID, id); return err },
 		"key":    func() error { _, err := b.box.IntentByKey(t.Context(), s.CallerID, s.Key); return err },
 		"label":  func() error { _, err := b.box.Label(t.Context(), s.CallerID, id); return err },
-		"labels": func() error { _, err := b.box.LabelsByOrder(t.Context(), s.CallerID, 1); return err },
-		"bytes":  func() error { _, err := b.box.Document(t.Context(), s.CallerID, id); return err },
-		"ring":   func() error { _, err := b.box.Ring(t.Context()); return err },
-		"sweep":  func() error { _, err := b.box.SweepKeys(t.Context()); return err },
-		"gauge":  func() error { return b.box.Gauge(t.Context()) },
+		"labels": func() error {
+			_, _, err := b.box.Labels(t.Context(), s.CallerID, LabelFilter{}, Page{Limit: 1})
+			return err
+		},
+		"place": func() error {
+			_, _, err := b.box.Intents(t.Context(), s.CallerID, IntentFilter{InDoubt: true}, Page{After: id, Limit: 1})
+			return err
+		},
+		"revise": func() error {
+			_, err := b.box.Revise(t.Context(), s.CallerID, id, Change{}, nil)
+			return err
+		},
+		"bytes": func() error { _, err := b.box.Document(t.Context(), s.CallerID, id); return err },
+		"ring":  func() error { _, err := b.box.Ring(t.Context()); return err },
+		"sweep": func() error { _, err := b.box.SweepKeys(t.Context()); return err },
+		"gauge": func() error { return b.box.Gauge(t.Context()) },
 		"job": func() error {
 			return b.buyer.Work(t.Context(), rung(BuyLabel{IntentID: id, Carrier: "whose?"}))
 		},

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
 )
 
 // meaning reads a body the plain way, by names and not by types, and fills in the constants. It is
@@ -175,6 +177,28 @@ func FuzzIfMatch(f *testing.F) {
 		}
 		if more, ok := parseMatch([]string{line, etag(revision)}); ok && !slices.Contains(more.condition(), revision) {
 			t.Fatalf("%q and a line below it do not name revision %d", line, revision)
+		}
+	})
+}
+
+// FuzzCursor holds that a cursor has one spelling, and that what is none is refused.
+func FuzzCursor(f *testing.F) {
+	id := uuid.MustParse("018f3c1e-7a52-7c3d-9f10-3b6f0a1b2c3d")
+	good := cursor{after: id, list: newListID("labels")}.String()
+	for _, seed := range []string{"", good, good[1:], good + "A", strings.ToLower(good), strings.Repeat("A", len(good)), "\x00"} {
+		f.Add(seed, id[:])
+	}
+	f.Fuzz(func(t *testing.T, text string, after []byte) {
+		if c, ok := parseCursor(text); ok && c.String() != text {
+			t.Fatalf("%q and %q are one cursor", text, c)
+		}
+		id, err := uuid.FromBytes(after)
+		if err != nil || id == uuid.Nil {
+			return
+		}
+		made := cursor{after: id, list: newListID(text)}
+		if c, ok := parseCursor(made.String()); !ok || c != made {
+			t.Fatalf("%v became %v", made, c)
 		}
 	})
 }

@@ -57,7 +57,7 @@ func (a *api) intentByKey(w http.ResponseWriter, r *request) error {
 	return writeIntent(w, found)
 }
 
-func writeIntent(w http.ResponseWriter, i outbox.Intent) error {
+func newIntentBody(i outbox.Intent) intentBody {
 	body := intentBody{
 		IntentID:       i.ID.String(),
 		State:          i.State,
@@ -78,6 +78,10 @@ func writeIntent(w http.ResponseWriter, i outbox.Intent) error {
 		finished := i.FinishedAt.UTC()
 		body.FinishedAt = &finished
 	}
+	return body
+}
+
+func writeIntent(w http.ResponseWriter, i outbox.Intent) error {
 	switch i.State {
 	case outbox.Pending:
 		setRetryAfter(w.Header(), retryInProgress)
@@ -85,7 +89,7 @@ func writeIntent(w http.ResponseWriter, i outbox.Intent) error {
 		setRetryAfter(w.Header(), retryInDoubt)
 	case outbox.Purchased, outbox.Rejected, outbox.Failed:
 	}
-	return writeJSON(w, http.StatusOK, body)
+	return writeJSON(w, http.StatusOK, newIntentBody(i))
 }
 
 // idString spells an id; the nil id, which names nothing, is left out of answers.

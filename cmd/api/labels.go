@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json/jsontext"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -9,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"waybill/carrier"
-	"waybill/internal/problem"
 )
 
 // label is GET /v1/labels/{label_id}: the label as it stands now, unless
@@ -34,32 +32,6 @@ func (a *api) label(w http.ResponseWriter, r *request) error {
 	}
 	writeBody(w, http.StatusOK, found.EncodeCurrent())
 	return nil
-}
-
-// labelsBody is a list of labels, each as GET /v1/labels/{label_id} shows it.
-type labelsBody struct {
-	Labels []jsontext.Value `json:"labels"`
-}
-
-// labelsByOrder is GET /v1/labels?order_id=…: the caller's labels of one order, by parcel and version.
-func (a *api) labelsByOrder(w http.ResponseWriter, r *request) error {
-	given := r.URL.Query()["order_id"]
-	if len(given) != 1 {
-		return refuse(problem.InvalidRequest, "Send the query parameter order_id, once.")
-	}
-	orderID, err := strconv.ParseInt(given[0], 10, 64)
-	if err != nil || orderID < 1 || strconv.FormatInt(orderID, 10) != given[0] {
-		return refuse(problem.InvalidRequest, "order_id must be a positive integer.")
-	}
-	found, err := a.outbox.LabelsByOrder(r.Context(), r.caller.ID, orderID)
-	if err != nil {
-		return fmt.Errorf("reading the labels of order %d: %w", orderID, err)
-	}
-	body := labelsBody{Labels: make([]jsontext.Value, len(found))}
-	for i := range found {
-		body.Labels[i] = found[i].EncodeCurrent()
-	}
-	return writeJSON(w, http.StatusOK, body)
 }
 
 // document is GET /v1/labels/{label_id}/document: the bytes to print.

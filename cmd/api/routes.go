@@ -29,12 +29,12 @@ type route struct {
 func (a *api) routes() []route {
 	return append(a.healthRoutes(), []route{
 		{http.MethodPost, labelsPath, caller.LabelsWrite, a.submit},
-		{http.MethodGet, labelsPath, caller.LabelsRead, a.labelsByOrder},
+		{http.MethodGet, labelsPath, caller.LabelsRead, a.listLabels},
 		{http.MethodGet, labelsPath + "/{label_id}", caller.LabelsRead, a.label},
 		{http.MethodPatch, labelsPath + "/{label_id}", caller.LabelsWrite, a.patchLabel},
 		{http.MethodPut, labelsPath + "/{label_id}/hold", caller.LabelsWrite, a.holdLabel},
 		{http.MethodGet, labelsPath + "/{label_id}/document", caller.LabelsRead, a.document},
-		{http.MethodGet, intentsPath, caller.LabelsRead, a.intentByKey},
+		{http.MethodGet, intentsPath, caller.LabelsRead, a.intents},
 		{http.MethodGet, intentsPath + "/{intent_id}", caller.LabelsRead, a.intent},
 	}...)
 }
