@@ -105,9 +105,10 @@ func (i *Invoice) foot() {
 }
 
 // footed is a copy of an invoice as [Invoice.foot] leaves it.
-func (i Invoice) footed() *Invoice {
-	i.foot()
-	return &i
+func (i *Invoice) footed() *Invoice {
+	c := *i
+	c.foot()
+	return &c
 }
 
 // SetAside names one file's copy of an invoice that is not judged, because another copy is.

@@ -96,7 +96,8 @@ func TestJudgePricesInParts(t *testing.T) {
 			},
 			told{
 				lines{"cancelled 7.50", "cancelled 0.90", "cancelled -8.40", "matched 7.50", "matched 0.90"},
-				nil, lines{"billed"},
+				nil,
+				lines{"billed"},
 			},
 		},
 		"ACorrectedFreightIsNoSecondBill": {
@@ -203,7 +204,8 @@ func TestJudgePricesInParts(t *testing.T) {
 			},
 			told{
 				lines{"cancelled 7.50", "cancelled -7.50", "cancelled 0.90", "cancelled -0.90"},
-				nil, lines{"voided"},
+				nil,
+				lines{"voided"},
 			},
 		},
 		"AnUnknownChargeIsKept": {

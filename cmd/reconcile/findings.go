@@ -95,7 +95,7 @@ type changeCommand struct {
 }
 
 // AfterApply sets what the commands change to.
-func (c *findingsCommand) AfterApply() error {
+func (c *findingsCommand) AfterApply() error { //nolint:unparam // The form that kong asks for.
 	c.Ack.to, c.Dispute.to, c.Credit.to, c.Reopen.to =
 		reconcile.Acknowledged, reconcile.Disputed, reconcile.CreditedBack, reconcile.Open
 	return nil

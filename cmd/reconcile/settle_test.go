@@ -20,10 +20,10 @@ func (b *bundle) doubt(n int, account string) {
 		VALUES ('fulfilment', $1, decode(repeat('00', 32), 'hex'), $2)`, key(n), bought)
 }
 
-func (b *bundle) intentState(n int) (state string) {
+func (b *bundle) intentState() (state string) {
 	b.t.Helper()
 	require.NoError(b.t, b.pool.QueryRow(b.t.Context(),
-		`SELECT state FROM label_intents WHERE intent_id = $1`, label{n: n}.intentID()).Scan(&state))
+		`SELECT state FROM label_intents WHERE intent_id = $1`, label{n: 1}.intentID()).Scan(&state))
 	return state
 }
 
@@ -36,7 +36,7 @@ func TestAnInvoiceLineSettlesAnIntentInDoubt(t *testing.T) {
 		row{kind: "fuel", tracking: "SIM000077", ref: reference(1), amount: "0.90"},
 	)
 	require.Equal(t, exitFindings, b.run("--no-store").status)
-	require.Equal(t, "in_doubt", b.intentState(1), "without --settle nothing of the outbox is changed")
+	require.Equal(t, "in_doubt", b.intentState(), "without --settle nothing of the outbox is changed")
 
 	// Once, however often it is run.
 	for range 2 {
@@ -44,7 +44,7 @@ func TestAnInvoiceLineSettlesAnIntentInDoubt(t *testing.T) {
 		require.Equal(t, exitClean, got.status, got.stderr)
 		require.Equal(t, []string{"info intent_settled SIM000077 0.00"}, b.exceptions())
 	}
-	require.Equal(t, "purchased", b.intentState(1))
+	require.Equal(t, "purchased", b.intentState())
 	var cost int64
 	var account, service, actor, why string
 	require.NoError(t, b.pool.QueryRow(t.Context(), `
@@ -97,7 +97,7 @@ func TestWhatDoesNotProveAPurchaseSettlesNothing(t *testing.T) {
 			}
 			got := b.run("--settle")
 			require.NotEqual(t, exitInternal, got.status, got.stderr)
-			require.Equal(t, "in_doubt", b.intentState(1))
+			require.Equal(t, "in_doubt", b.intentState())
 			require.Equal(t, 0, b.count("carrier_calls"))
 		})
 	}
@@ -110,5 +110,5 @@ func TestSettlingIsNoMatterOfALookBack(t *testing.T) {
 	require.Equal(t, exitClean, b.runOver([]string{b.invoiceFile("a.csv", "INV-0", "0.00", row{kind: "tax", amount: "0.00"})}, "--as-of=2026-04-30").status)
 	b.invoiceFile("march.csv", "INV-1", "8.40", row{tracking: "SIM000077", ref: reference(1), amount: "8.40"})
 	require.Equal(t, exitFindings, b.run("--settle").status)
-	require.Equal(t, "in_doubt", b.intentState(1))
+	require.Equal(t, "in_doubt", b.intentState())
 }

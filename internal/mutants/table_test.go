@@ -372,12 +372,8 @@ var table = []mutant{
 	{
 		"the tracking number is the only match", "reconcile/match.go",
 		[]edit{
-			{`	why := SameTracking
-	candidates := among(labels, func(l Label) bool { return l.Account == c.Account })
-`, `	why := SameTracking
-	candidates := among(labels, func(Label) bool { return true })
-`},
-			{`	candidates = r.within(labels, candidates, c.Date(), lateDays)
+			{`return labels[i].Account != c.Account })`, `return labels[i].Account == "" })`},
+			{`	candidates = r.within(labels, candidates, c.Date(), invoice.Date(r.LateBy())) //nolint:gosec // G115: at most some years.
 `, ``},
 		},
 		"./reconcile", "TestJudge/NumberUsedAgainYearsLater",
