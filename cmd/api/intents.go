@@ -29,6 +29,18 @@ type intentBody struct {
 	CarrierMessage string         `json:"carrier_message,omitzero"`
 	CreatedAt      time.Time      `json:"created_at"`
 	FinishedAt     *time.Time     `json:"finished_at,omitzero"`
+
+	// Timeline is shown of an intent that is read by itself, not in lists.
+	Timeline []eventBody `json:"timeline,omitempty"`
+}
+
+// eventBody is one event of an intent's timeline.
+type eventBody struct {
+	At          time.Time `json:"at"`
+	Kind        string    `json:"kind"`
+	Outcome     string    `json:"outcome"`
+	Reason      string    `json:"reason,omitzero"`
+	CarrierCode string    `json:"carrier_code,omitzero"`
 }
 
 // intent is GET /v1/intents/{intent_id}.
@@ -41,7 +53,7 @@ func (a *api) intent(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return fmt.Errorf("reading label intent %s: %w", id, err)
 	}
-	return writeIntent(w, found)
+	return a.writeIntent(w, r, found)
 }
 
 // intentByKey is GET /v1/intents?idempotency_key=…, for a client that lost every answer.
@@ -54,7 +66,7 @@ func (a *api) intentByKey(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return fmt.Errorf("reading a label intent by key: %w", err)
 	}
-	return writeIntent(w, found)
+	return a.writeIntent(w, r, found)
 }
 
 func newIntentBody(i outbox.Intent) intentBody {
@@ -81,7 +93,17 @@ func newIntentBody(i outbox.Intent) intentBody {
 	return body
 }
 
-func writeIntent(w http.ResponseWriter, i outbox.Intent) error {
+func (a *api) writeIntent(w http.ResponseWriter, r *request, i outbox.Intent) error {
+	events, err := a.outbox.Timeline(r.Context(), r.caller.ID, i.ID)
+	if err != nil {
+		return fmt.Errorf("reading the timeline of label intent %s: %w", i.ID, err)
+	}
+	body := newIntentBody(i)
+	for _, e := range events {
+		body.Timeline = append(body.Timeline, eventBody{
+			At: e.At.UTC(), Kind: e.Kind, Outcome: e.Outcome, Reason: e.Reason, CarrierCode: e.CarrierCode,
+		})
+	}
 	switch i.State {
 	case outbox.Pending:
 		setRetryAfter(w.Header(), retryInProgress)
@@ -89,7 +111,7 @@ func writeIntent(w http.ResponseWriter, i outbox.Intent) error {
 		setRetryAfter(w.Header(), retryInDoubt)
 	case outbox.Purchased, outbox.Rejected, outbox.Failed:
 	}
-	return writeJSON(w, http.StatusOK, newIntentBody(i))
+	return writeJSON(w, http.StatusOK, body)
 }
 
 // idString spells an id; the nil id, which names nothing, is left out of answers.

@@ -146,6 +146,20 @@ func TestReads(t *testing.T) {
 		got.requireRetryAfter(t)
 	})
 
+	t.Run("AnIntentTellsWhatBecameOfIt", func(t *testing.T) {
+		t.Parallel()
+		id := b.accepted(t, b.order())
+		require.NotContains(t, b.get(t, intentsPath+"/"+id.String()).body, "timeline")
+		b.doubt(t, id)
+		_, err := b.pool.Exec(t.Context(), `
+			INSERT INTO carrier_calls (intent_id, kind, outcome, reason, carrier_code, carrier_message, actor)
+			VALUES ($1, 'buy', 'unknown', 'outcome_unknown', 'http_500', 'secret', 'secret')`, id)
+		require.NoError(t, err)
+		got := b.get(t, intentsPath+"/"+id.String()).body
+		require.Contains(t, got, `"kind":"buy","outcome":"unknown","reason":"outcome_unknown","carrier_code":"http_500"}]`)
+		require.NotContains(t, got, "secret")
+	})
+
 	t.Run("AnIntentByKeyNeedsOneKey", func(t *testing.T) {
 		t.Parallel()
 		b.get(t, intentsPath).requireProblem(t, problem.IdempotencyKeyMissing)
