@@ -94,6 +94,9 @@ func (c *runCommand) settings() (settings, error) {
 	if c.Carrier == "" || strings.TrimSpace(c.Carrier) != c.Carrier {
 		complain("--carrier must be a carrier's name")
 	}
+	if c.Settle && c.NoStore {
+		complain("--settle needs the memory of earlier runs, where a credit or a second charge may stand: leave --no-store out")
+	}
 	if c.Out == "" {
 		complain("--out must name a folder")
 	}

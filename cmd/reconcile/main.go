@@ -1,6 +1,7 @@
 // Command reconcile compares carriers' invoices with what was bought, and what was bought with our
-// own records of it. It reads files and one snapshot of the database, writes a report, and says by
-// its exit status whether somebody has to look. It calls no carrier and changes nothing.
+// own records of it. It reads files and one snapshot of the database, writes a report, remembers what it
+// read and found, and says by its exit status whether somebody has to look. It calls no carrier, and
+// changes an intent only where it is told to settle what an invoice proves.
 package main
 
 import (

@@ -59,7 +59,7 @@ const provedQuery = `
 				AND min(d.first_called_at AT TIME ZONE $3)::date - date '1970-01-01' + $4::integer
 	)
 	SELECT
-		n.intent_id::text, n.account, n.invoice_no, n.line_no, n.tracking_no, n.currency,
+		n.intent_id::text, d.called_account, n.account, n.invoice_no, n.line_no, n.tracking_no, n.currency,
 		coalesce(d.request ->> 'service', ''),
 		p.cents
 	FROM named n
@@ -68,7 +68,7 @@ const provedQuery = `
 		SELECT
 			sum(s.cents) FILTER (WHERE s.kind IN ('freight', 'fuel', 'residential', 'area', 'return', 'accessorial'))::bigint AS cents,
 			-- Everything that bears the number is this one charge.
-			bool_and(s.account = n.account AND s.invoice_no = n.invoice_no AND s.reference IN ('', d.reference)
+			bool_and(s.account = n.account AND s.invoice_no = n.invoice_no AND s.currency = n.currency AND s.reference IN ('', d.reference)
 				AND NOT s.correction AND s.cents >= 0) AS alone
 		FROM staged_lines s
 		WHERE s.tracking_no = n.tracking_no
@@ -84,7 +84,9 @@ const provedQuery = `
 
 // proved is an intent in doubt and the line that proves it bought.
 type proved struct {
-	intentID, account, invoiceNo, lineNo string
+	intentID, invoiceNo, lineNo string
+	// account is the one that was called, billed the one on the invoice: they differ in zeros at most.
+	account, billed string
 	label                                carrier.Label
 }
 
@@ -124,10 +126,10 @@ func (r *reconciliation) provedBought(ctx context.Context) ([]proved, error) {
 	var all []proved
 	var p proved
 	_, err = pgx.ForEachRow(rows, []any{
-		&p.intentID, &p.account, &p.invoiceNo, &p.lineNo, &p.label.TrackingNo, &p.label.Cost.Currency,
+		&p.intentID, &p.account, &p.billed, &p.invoiceNo, &p.lineNo, &p.label.TrackingNo, &p.label.Cost.Currency,
 		&p.label.Service, &p.label.Cost.Cents,
 	}, func() error {
-		if foots[[2]string{p.account, p.invoiceNo}] {
+		if foots[[2]string{p.billed, p.invoiceNo}] {
 			all = append(all, p)
 		}
 		return nil

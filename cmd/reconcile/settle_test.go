@@ -112,3 +112,27 @@ func TestSettlingIsNoMatterOfALookBack(t *testing.T) {
 	require.Equal(t, exitFindings, b.run("--settle").status)
 	require.Equal(t, "in_doubt", b.intentState())
 }
+
+// TestTheAccountThatWasCalledIsKept: carriers pad accounts with zeros on their invoices.
+func TestTheAccountThatWasCalledIsKept(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.doubt(1, "0SIM-1")
+	b.invoiceFile("march.csv", "INV-1", "8.40", row{tracking: "SIM000077", ref: reference(1), amount: "8.40"})
+	b.run("--settle")
+	require.Equal(t, "purchased", b.intentState())
+	var account string
+	require.NoError(t, b.pool.QueryRow(t.Context(), `SELECT account FROM labels`).Scan(&account))
+	require.Equal(t, "0SIM-1", account)
+}
+
+func TestSettlingNeedsTheMemory(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.doubt(1, "SIM-1")
+	b.invoiceFile("march.csv", "INV-1", "8.40", row{tracking: "SIM000077", ref: reference(1), amount: "8.40"})
+	got := b.run("--settle", "--no-store")
+	require.Equal(t, exitUsage, got.status, got.stderr)
+	require.Contains(t, got.stderr, "--no-store")
+	require.Equal(t, "in_doubt", b.intentState())
+}

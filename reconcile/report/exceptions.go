@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"strconv"
 
 	"waybill/reconcile"
@@ -45,7 +46,7 @@ var exceptionColumns = []findingColumn{
 	{"difference_minor", 12, func(f reconcile.Finding, _ Parameters) cell { return minorCell(f.Difference) }},
 	{"charge_text", 28, textOf(func(f reconcile.Finding) string { return f.Text })},
 	{"source", 28, textOf(func(f reconcile.Finding) string { return f.Source.String() })},
-	{"advice", 60, textOf(func(f reconcile.Finding) string { return f.Advice })},
+	{"advice", 60, textOf(func(f reconcile.Finding) string { return cmp.Or(f.Advice, guideTo(f.Kind).action) })},
 	{"state", 13, textOf(func(f reconcile.Finding) string { return string(f.State) })},
 	{"first_seen", 12, dateOf(func(f reconcile.Finding) dateCell { return dateCell(f.FirstSeen) })},
 	{"dispute_by", 12, dateOf(func(f reconcile.Finding) dateCell { return dateCell(f.DisputeBy) })},
