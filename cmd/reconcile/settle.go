@@ -87,7 +87,7 @@ type proved struct {
 	intentID, invoiceNo, lineNo string
 	// account is the one that was called, billed the one on the invoice: they differ in zeros at most.
 	account, billed string
-	label                                carrier.Label
+	label           carrier.Label
 }
 
 // settleDoubts settles the intents in doubt that the lines prove bought, each in the outbox's own
