@@ -71,7 +71,9 @@ func (m *player) supervise() {
 		if err != nil {
 			return // It is closing, or nothing can be started any more: no life will be ready.
 		}
-		go l.announce()
+		if m.program != "carriersim" { // Its address was chosen for it, so it logs none.
+			go l.announce()
+		}
 		<-l.done
 		timer := time.NewTimer(restartDelay)
 		<-timer.C

@@ -77,7 +77,7 @@ func newStack(t *testing.T, c *carrierBox, s settings) *stack {
 	}
 	st := &stack{
 		t:       t,
-		db:      testdb.Pool(t, s.database),
+		db:      testdb.Pool(t, s.database+"&application_name=witness"),
 		carrier: c,
 		heard:   map[string][]answer{},
 		orders:  map[string]order{},

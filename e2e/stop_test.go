@@ -76,7 +76,7 @@ func TestGracefulStopOfAWorker(t *testing.T) {
 	s.startWorker()
 	require.Equal(t, ended{purchased: orders}, requireTruth(s))
 	require.Len(t, carrier.charges(), orders)
-	require.Equal(t, orders, s.count(`SELECT count(*) FROM label_intents WHERE calls = 1`), "no call was repeated")
+	requireOneCallEach(s, orders)
 }
 
 // TestRollingRestart: every program is replaced, one after the other, under load; nobody's order is
@@ -106,5 +106,12 @@ func TestRollingRestart(t *testing.T) {
 	require.NoError(t, <-accepted)
 	require.Equal(t, ended{purchased: orders}, requireTruth(s))
 	require.Len(t, carrier.charges(), orders)
-	require.Equal(t, orders, s.count(`SELECT count(*) FROM label_intents WHERE calls = 1`), "no call was repeated")
+	requireOneCallEach(s, orders)
+}
+
+// requireOneCallEach: no call was repeated. Those that a slow machine gave up before the send are
+// counted apart.
+func requireOneCallEach(s *stack, orders int) {
+	s.t.Helper()
+	require.Equal(s.t, orders, s.count(`SELECT count(*) FROM label_intents WHERE calls - unbegun = 1`))
 }

@@ -161,11 +161,21 @@ func TestMigrate(t *testing.T) {
 		_, err = holder.Exec(t.Context(), `SELECT pg_advisory_lock($1)`, int64(7_713_402_918_273))
 		require.NoError(t, err)
 
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		err = migrations.Migrate(ctx, databaseURL)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		ended := make(chan error, 1)
+		go func() { ended <- migrations.Migrate(ctx, databaseURL) }()
+		for waiting := false; !waiting; {
+			require.NoError(t, holder.QueryRow(t.Context(), `
+				SELECT EXISTS (
+					SELECT FROM pg_stat_activity
+					WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory'
+				)`).Scan(&waiting))
+		}
+		stop()
+		err = <-ended
 		require.ErrorContains(t, err, "waiting for other migrations to end")
-		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, context.Canceled)
 	})
 }
 
