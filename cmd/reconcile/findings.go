@@ -160,13 +160,7 @@ func (c *changeCommand) move(ctx context.Context, tx pgx.Tx, id string) (bool, e
 	case was == c.to:
 		return false, nil
 	}
-	err = inOrder(ctx, tx, []statement{
-		{`UPDATE findings SET state = $2 WHERE finding_id = $1`, []any{id, string(c.to)}},
-		{
-			`INSERT INTO finding_changes (finding_id, state, actor, why) VALUES ($1, $2, $3, $4)`,
-			[]any{id, string(c.to), carrier.Sanitise(c.Actor), carrier.Sanitise(c.Why)},
-		},
-	})
+	err = inOrder(ctx, tx, changing(id, c.to, carrier.Sanitise(c.Actor), carrier.Sanitise(c.Why)))
 	if err != nil {
 		return false, fmt.Errorf("changing finding %s: %w", id, err)
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -166,12 +168,15 @@ func inOrder(ctx context.Context, tx pgx.Tx, statements []statement) error {
 }
 
 // keepFindings moves the findings on: what is found again keeps its id, its first day and what a person
-// decided; what is found no longer is cleared. A finding about a label that this run did not have to look
-// at, because it was bought before --since, is left as it is.
+// decided, unless it has outgrown the decision; what is found no longer is cleared. A finding about a label
+// that this run did not have to look at, because it was bought before --since, is left as it is.
 func (r *reconciliation) keepFindings(ctx context.Context, tx pgx.Tx) error {
+	if err := r.reopenFindings(ctx, tx); err != nil {
+		return err
+	}
 	if _, err := tx.Exec(ctx, `
 		INSERT INTO findings
-		SELECT DISTINCT ON (finding_id) * FROM staged_findings ORDER BY finding_id
+		SELECT DISTINCT ON (finding_id) * FROM staged_findings ORDER BY finding_id, abs(difference_cents) DESC
 		ON CONFLICT (finding_id) DO UPDATE
 		SET severity = excluded.severity,
 			why = excluded.why,
@@ -206,6 +211,55 @@ func (r *reconciliation) keepFindings(ctx context.Context, tx pgx.Tx) error {
 		r.settings.carrier, r.state.asOf.Start(time.UTC), (r.state.asOf - memoryDays).Start(time.UTC),
 		r.settings.begin())
 	return err
+}
+
+// reopenFindings opens again what has outgrown what a person decided about it, and notes why. It asks the
+// stored findings as they stand now: a person may have decided while this run was under way.
+func (r *reconciliation) reopenFindings(ctx context.Context, tx pgx.Tx) error {
+	rows, err := tx.Query(ctx, `
+		SELECT f.finding_id, f.state, f.severity, f.billed_cents, f.difference_cents, f.currency,
+			s.severity, s.billed_cents, s.difference_cents, s.currency
+		FROM findings f
+		JOIN staged_findings s USING (finding_id)
+		WHERE f.state NOT IN ('new', 'open', 'cleared')
+		ORDER BY f.finding_id, abs(s.difference_cents) DESC
+		FOR UPDATE OF f`)
+	if err != nil {
+		return err
+	}
+	reopened := make(map[string]string)
+	var id string
+	var was knownFinding
+	var is reconcile.Stake
+	_, err = pgx.ForEachRow(rows, []any{
+		&id, &was.state, &was.stake.Severity, &was.stake.Billed, &was.stake.Difference, &was.stake.Currency,
+		&is.Severity, &is.Billed, &is.Difference, &is.Currency,
+	}, func() error {
+		if why, outgrown := was.reopens(is); outgrown && reopened[id] == "" {
+			reopened[id] = fmt.Sprintf("reopened, it was %s: it %s", was.state, why)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(reopened)) {
+		if err := inOrder(ctx, tx, changing(id, reconcile.Open, runner, reopened[id])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changing moves a finding to a state, and notes who did it and why.
+func changing(id string, to reconcile.State, actor, why string) []statement {
+	return []statement{
+		{`UPDATE findings SET state = $2 WHERE finding_id = $1`, []any{id, string(to)}},
+		{
+			`INSERT INTO finding_changes (finding_id, state, actor, why) VALUES ($1, $2, $3, $4)`,
+			[]any{id, string(to), actor, why},
+		},
+	}
 }
 
 // cleared reads the findings that this run, or an earlier one of the same day, found gone.

@@ -19,8 +19,8 @@ import (
 	"waybill/reconcile/invoice"
 )
 
-// settler is who has decided, in the evidence of an intent that an invoice settled.
-const settler = "reconcile"
+// runner is who has decided where a run did: an intent that an invoice settled, a finding that comes back.
+const runner = "reconcile"
 
 // provedQuery reads the intents in doubt that an invoice proves bought: one line for carriage, and only
 // one, bears the reference that no other intent has, for the account that was called, with a number that
@@ -150,7 +150,7 @@ func (p proved) settlement() outbox.Settlement {
 		Verdict:  outbox.VerdictBought,
 		Account:  p.account,
 		Label:    &label,
-		Actor:    settler,
+		Actor:    runner,
 		Why:      fmt.Sprintf("invoice %s, line %s bears its reference", p.invoiceNo, p.lineNo),
 	}
 }
@@ -199,5 +199,5 @@ func (r *reconciliation) settled(ctx context.Context, snap *snapshot) iter.Seq2[
 		c.InvoiceDate, c.Source.File = invoice.Date(date), r.fileName(file)
 		return reconcile.AboutSettled(*l, c), nil
 	}
-	return rows(ctx, snap, "settled_intents", scan, settledQuery, r.settings.carrier, settler)
+	return rows(ctx, snap, "settled_intents", scan, settledQuery, r.settings.carrier, runner)
 }

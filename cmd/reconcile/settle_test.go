@@ -53,7 +53,7 @@ func TestAnInvoiceLineSettlesAnIntentInDoubt(t *testing.T) {
 		JOIN carrier_calls c USING (intent_id)
 		WHERE c.kind = 'settle'`).Scan(&cost, &account, &service, &actor, &why))
 	require.Equal(t, int64(930), cost)
-	require.Equal(t, []string{"SIM-1", "ground", settler}, []string{account, service, actor})
+	require.Equal(t, []string{"SIM-1", "ground", runner}, []string{account, service, actor})
 	require.Contains(t, why, "INV-1")
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"waybill/carrier"
 	"waybill/reconcile"
 	"waybill/reconcile/invoice"
 )
@@ -42,6 +41,18 @@ type state struct {
 type knownFinding struct {
 	state reconcile.State
 	since invoice.Date
+	stake reconcile.Stake
+}
+
+// reopens tells why a finding that a person has taken up comes back: it is more than what they decided
+// about.
+func (k knownFinding) reopens(now reconcile.Stake) (why string, reopened bool) {
+	switch k.state {
+	case reconcile.Acknowledged, reconcile.Disputed, reconcile.CreditedBack:
+		return now.Outgrows(k.stake)
+	default:
+		return "", false
+	}
 }
 
 // recall reads what earlier runs left, and keeps other runs of the carrier out until this one ends: the
@@ -118,15 +129,22 @@ func dayOf(d invoice.Date) *time.Time {
 }
 
 func (r *reconciliation) recallFindings(ctx context.Context) error {
-	rows, err := r.conn.Query(ctx, `SELECT finding_id, state, first_seen FROM findings WHERE carrier = $1`,
-		r.settings.carrier)
+	rows, err := r.conn.Query(ctx, `
+		SELECT finding_id, state, first_seen, severity, billed_cents, difference_cents, currency
+		FROM findings
+		WHERE carrier = $1`, r.settings.carrier)
 	if err != nil {
 		return fmt.Errorf("reading earlier findings: %w", err)
 	}
-	var id, what string
+	var id string
 	var since time.Time
-	_, err = pgx.ForEachRow(rows, []any{&id, &what, &since}, func() error {
-		r.state.known[id] = knownFinding{reconcile.State(what), dateOf(&since)}
+	var known knownFinding
+	_, err = pgx.ForEachRow(rows, []any{
+		&id, &known.state, &since, &known.stake.Severity, &known.stake.Billed, &known.stake.Difference,
+		&known.stake.Currency,
+	}, func() error {
+		known.since = dateOf(&since)
+		r.state.known[id] = known
 		return nil
 	})
 	if err != nil {
@@ -231,6 +249,9 @@ func (s *state) find(f *reconcile.Finding) error {
 		if known.state == reconcile.Cleared || known.state == reconcile.New && known.since < s.asOf {
 			f.State = reconcile.Open
 		}
+		if _, reopened := known.reopens(f.Stake()); reopened && !s.lookBack {
+			f.State = reconcile.Open
+		}
 	}
 	if f.Severity == reconcile.Info && f.Kind != reconcile.VoidCreditMissing {
 		// For the record of the report only; a credit that is awaited grows old.
@@ -239,7 +260,7 @@ func (s *state) find(f *reconcile.Finding) error {
 	s.batch = append(s.batch, []any{
 		f.ID, f.Carrier, string(f.Kind), string(f.Severity), string(f.Why), f.Account, f.InvoiceNo,
 		dayOf(f.InvoiceDate), f.LineNo, f.TrackingNo, f.Reference, f.OrderID, f.ParcelNo, f.LabelVersion,
-		f.LabelID, f.IntentID, f.Billed.Cents, f.Expected.Cents, f.Difference.Cents, currency(*f), f.Text,
+		f.LabelID, f.IntentID, f.Billed.Cents, f.Expected.Cents, f.Difference.Cents, f.Stake().Currency, f.Text,
 		dayOf(f.DisputeBy), string(f.State), f.FirstSeen.Start(time.UTC), s.asOf.Start(time.UTC), nil,
 	})
 	if len(s.batch) == batchFindings {
@@ -250,15 +271,6 @@ func (s *state) find(f *reconcile.Finding) error {
 
 // batchFindings is how many findings are held in memory on their way to the database.
 const batchFindings = 1000
-
-func currency(f reconcile.Finding) string {
-	for _, m := range []carrier.Money{f.Difference, f.Billed, f.Expected} {
-		if m.Currency != "" {
-			return m.Currency
-		}
-	}
-	return ""
-}
 
 var findingColumns = []string{
 	"finding_id", "carrier", "kind", "severity", "why", "account", "invoice_no", "invoice_date", "line_no",

@@ -116,6 +116,51 @@ func TestFindingsHaveALife(t *testing.T) {
 	require.Equal(t, exitUsage, b.command("findings", "ack", "F-00000000000000000000", "--why=x").status)
 }
 
+// TestADecisionCoversNoMoreThanWasDecided: a finding keeps its id while its money grows, so what was said of
+// one unit must not hide ten.
+func TestADecisionCoversNoMoreThanWasDecided(t *testing.T) {
+	t.Parallel()
+	for _, decide := range []string{"ack", "dispute", "credit"} {
+		t.Run(decide, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.buy(label{n: 1})
+			bill := func(amount string) {
+				b.invoiceFile("march.csv", "INV-1", amount, row{tracking: tracking(1), amount: amount})
+				// The stored invoice would contradict it: what a carrier charges for a label grows by further lines.
+				b.exec(`DELETE FROM invoices`)
+			}
+			bill("9.40")
+			b.run()
+			id := b.exceptionRows()[0]["finding_id"]
+			require.Equal(t, exitClean, b.command("findings", decide, id, "--why=small", "--actor=ann").status)
+
+			// The same and less are covered.
+			require.Equal(t, exitClean, b.run("--as-of=2026-04-01").status)
+			bill("9.00")
+			require.Equal(t, exitClean, b.run("--as-of=2026-04-02").status)
+			require.Equal(t, 1, b.count("finding_changes"))
+
+			bill("18.40")
+			looked := b.run("--as-of=2026-04-01")
+			require.Equal(t, exitClean, looked.status, "a look back decides nothing")
+			require.Equal(t, 1, b.count("finding_changes"))
+			for range 2 { // Twice is once.
+				require.Equal(t, exitFindings, b.run("--as-of=2026-04-03").status)
+				require.Equal(t, []string{"over_billed SIM000001 open"}, b.states())
+				require.Equal(t, "open", b.exceptionRows()[0]["state"])
+				require.Equal(t, id, b.exceptionRows()[0]["finding_id"])
+				require.Equal(t, 2, b.count("finding_changes"))
+			}
+			var actor, why string
+			require.NoError(t, b.pool.QueryRow(t.Context(),
+				`SELECT actor, why FROM finding_changes WHERE state = 'open'`).Scan(&actor, &why))
+			require.Equal(t, runner, actor)
+			require.Contains(t, why, "grew from 0.60 USD to 10.00 USD")
+		})
+	}
+}
+
 func TestLookingBackChangesNoState(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
