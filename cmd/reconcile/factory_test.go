@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"net/url"
@@ -63,7 +64,7 @@ func (l label) intentID() string {
 
 func tracking(n int) string { return fmt.Sprintf("SIM%06d", n) }
 
-func reference(n int) string { return fmt.Sprintf("REF%06d", n) }
+func reference(n int) string { return fmt.Sprintf("WB%026d", n) }
 
 // buy inserts a label, its intent and its key record as a purchase leaves them.
 func (b *bundle) buy(l label) label {
@@ -166,6 +167,9 @@ type row struct {
 	tracking string
 	ref      string
 	amount   string
+	// currency is USD and text Ground where they are empty.
+	currency string
+	text     string
 }
 
 // invoiceFile prints rows as an invoice of 2026-03-15 that states a total.
@@ -185,7 +189,7 @@ func printInvoiceFile(number, date, total string, rows ...row) string {
 			kind = "freight"
 		}
 		_ = w.Write([]string{
-			number, date, "sim", "SIM-1", "USD", fmt.Sprint(i + 1), kind, r.tracking, r.ref, "", "Ground",
+			number, date, "sim", "SIM-1", cmp.Or(r.currency, "USD"), fmt.Sprint(i + 1), kind, r.tracking, r.ref, "", cmp.Or(r.text, "Ground"),
 			r.amount, total, "Jane Doe",
 		})
 	}

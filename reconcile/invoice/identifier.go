@@ -49,16 +49,13 @@ func CleanID(s string) string {
 var ours = regexp.MustCompile(`^WB[0-9A-V]{26}$`)
 
 // OurReference picks, of all the references that a line carries, the one that has the shape of ours;
-// where none has, the first that says anything.
+// where none has, it is empty. Others are their senders' own words: a customer types a name there, which
+// must not get any further.
 func OurReference(references ...string) string {
-	first := ""
 	for _, r := range references {
 		if r = CleanID(r); ours.MatchString(r) {
 			return r
 		}
-		if first == "" {
-			first = r
-		}
 	}
-	return first
+	return ""
 }

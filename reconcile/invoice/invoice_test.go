@@ -65,6 +65,6 @@ func TestOurReference(t *testing.T) {
 	t.Parallel()
 	const ours = "WB00000000E1JM400000G0000004"
 	require.Equal(t, ours, invoice.OurReference("", "PO 4711", " "+ours))
-	require.Equal(t, "PO4711", invoice.OurReference("", "PO 4711", "WB17"))
+	require.Empty(t, invoice.OurReference("", "PO 4711", "WB17", "Jane Doe", ours+"X"))
 	require.Empty(t, invoice.OurReference("", " "))
 }

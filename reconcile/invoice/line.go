@@ -131,7 +131,7 @@ type Line struct {
 	// OriginalTrackingNo is the number that this one replaced, where the carrier labelled anew.
 	OriginalTrackingNo string
 
-	// Reference is ours where the carrier prints it: see [OurReference].
+	// Reference is ours where the carrier prints it, else empty: see [OurReference].
 	Reference string
 
 	// ShipDate is 0 where the invoice does not say.

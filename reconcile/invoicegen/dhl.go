@@ -86,7 +86,7 @@ func taxOf(x Billing) int64 {
 
 func (b *builder) dhlShipment(inv *Invoice, x Billing, v map[string]string) map[string]string {
 	v["Shipment Number"], v["Shipment Date"] = x.TrackingNo, x.Day.Format(b.style.dates)
-	v["Shipment Reference 1"], v["Shipment Reference 2"] = x.Reference, "SHELF 7"
+	v["Shipment Reference 1"], v["Shipment Reference 2"] = x.Reference, x.Person.name
 	v["Product"], v["Product Name"], v["Pieces"] = "P", "EXPRESS WORLDWIDE nondoc", "1"
 	v["Receivers Name"], v["Receivers Address 1"] = x.Person.name, x.Person.street
 	v["Receivers City"], v["Receivers Postcode"] = x.Person.city, x.Person.zip

@@ -89,7 +89,7 @@ func (b *builder) fedexValues(inv *Invoice, x Billing, consolidated bool) map[st
 		"Recipient City":                x.Person.city,
 		"Recipient Zip Code":            x.Person.zip,
 		"TDMasterTrackingID":            b.id(x.MasterNo),
-		"Original Customer Reference":   "SHELF 7",
+		"Original Customer Reference":   x.Person.name,
 		"Original Ref#2":                x.Reference,
 	}
 	if len(x.TrackingNo) == 14 && !x.refused {

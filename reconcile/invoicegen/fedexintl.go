@@ -44,7 +44,7 @@ func (b *builder) fedexIntl(inv *Invoice) sheet {
 			"Original Amount Due":       b.amount(inv, inv.Stated),
 			"Air Waybill Number":        b.id(x.TrackingNo),
 			"Bill To":                   "Shipper",
-			"Shipper Reference 1":       "SHELF 7",
+			"Shipper Reference 1":       x.Person.name,
 			"Shipper Reference 2":       x.Reference,
 			"POD Name":                  x.Person.name,
 			"Ship Date (formatted)":     x.Day.Format(b.style.dates),

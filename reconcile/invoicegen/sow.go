@@ -193,7 +193,8 @@ func chargedBack(b *builder) {
 func stranger(b *builder) {
 	l := b.buy(b.account())
 	b.labels = b.labels[:len(b.labels)-1]
-	l.Reference = fmt.Sprintf("PO-%d", l.OrderID)
+	// Somebody typed a name where the reference belongs.
+	l.Reference = b.person().name
 	if b.Options.Dialect == EasyPostInvoice {
 		b.bill(l, week(l), Charge{Correction, l.Cost.Cents})
 	} else {

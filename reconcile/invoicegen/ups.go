@@ -121,7 +121,7 @@ func (b *builder) upsRow(inv *Invoice, x Billing, c Charge, words upsWords, firs
 	set(upsLead, x.MasterNo)
 	if x.TrackingNo != "" {
 		set(upsReference, x.Reference)
-		set(upsPackageReference, "SHELF 7")
+		set(upsPackageReference, x.Person.name)
 		set(upsReceiverName, x.Person.name)
 		set(upsReceiverCompany, x.Person.company)
 		set(upsReceiverStreet, x.Person.street)

@@ -36,7 +36,7 @@ func (b *builder) usps(inv *Invoice) sheet {
 			"Postage":                           inv.money(cents),
 			"Details":                           x.Person.name + ", " + x.Person.street,
 			"Cust Ref Num1":                     x.Reference,
-			"Cust Ref Num2":                     "SHELF 7",
+			"Cust Ref Num2":                     x.Person.name,
 		})
 	}
 	return t.sheet(fmt.Sprintf("EPS_%s_%s.csv", inv.Account, inv.No))

@@ -28,7 +28,7 @@ constants:
 dates: DD.MM.YYYY
 `
 
-const germanFile = "Rechnung;Datum;Empf\xe4nger;Paketschein;Netto;Ihr Zeichen\nR1;31.03.2026;J. Doe;0599;1.008,40;PO 1\nR1;31.03.2026;J. Doe;0600;4,00;\n"
+const germanFile = "Rechnung;Datum;Empf\xe4nger;Paketschein;Netto;Ihr Zeichen\nR1;31.03.2026;J. Doe;0599;1.008,40; WB00000000E1JM400000G0000004\nR1;31.03.2026;J. Doe;0600;4,00;\n"
 
 func mapped(t *testing.T, text string) neutral.Mapped {
 	t.Helper()
@@ -49,7 +49,7 @@ func TestMappedFile(t *testing.T) {
 	require.Len(t, k.Lines, 2)
 	require.Empty(t, cmp.Diff(invoice.Line{
 		Source: invoice.Source{Row: 2}, Carrier: "dpd", Account: "0012", InvoiceNo: "R1", InvoiceDate: date,
-		LineNo: "freight", Kind: invoice.Freight, TrackingNo: "0599", Reference: "PO1",
+		LineNo: "freight", Kind: invoice.Freight, TrackingNo: "0599", Reference: "WB00000000E1JM400000G0000004",
 		Amount: carrier.Money{Cents: 100840, Currency: "EUR"}, Unstated: true,
 	}, k.Lines[0]))
 	require.Equal(t, []string{"Empfänger"}, k.Columns)

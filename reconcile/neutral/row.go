@@ -46,7 +46,7 @@ func (c columns) read(r *sheet.Row, lines []invoice.Line) []invoice.Line {
 		Account:     r.NeedID(c.account),
 		Kind:        c.readKind(r),
 		TrackingNo:  r.ID(c.trackingNo),
-		Reference:   r.ID(c.reference),
+		Reference:   r.OurReference(c.reference),
 		ShipDate:    r.Date(c.shipDate, c.layout),
 		Text:        r.Words(c.description),
 	}

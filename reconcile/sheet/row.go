@@ -122,18 +122,14 @@ func (r *Row) NeedID(c Col) string {
 	return value
 }
 
-// OurReference is, of the references in these columns, the one that has the shape of ours; else the
-// first. References are their senders' own words: one that cannot be an identifier is passed over, and
-// no charge is lost over it.
+// OurReference is, of the references in these columns, the one that has the shape of ours; empty if none
+// has. No charge is lost over what its sender wrote there.
 func (r *Row) OurReference(columns ...Col) string {
-	ids := make([]string, 0, 8)
+	references := make([]string, 0, 8)
 	for _, c := range columns {
-		id := invoice.CleanID(r.raw(c))
-		if id != "" && len(id) <= maxID && !invoice.Damaged(id) && !invoice.Corrupted(id) {
-			ids = append(ids, id)
-		}
+		references = append(references, r.raw(c))
 	}
-	return invoice.OurReference(ids...)
+	return invoice.OurReference(references...)
 }
 
 // Words is text for people, cut to a charge's name.
