@@ -18,8 +18,8 @@ const (
 	// BilledBefore: corrected or credited here, so charged on an invoice that is not in this run.
 	BilledBefore LabelState = "billed_before"
 
-	// Credited: charged and credited in full, although it is not void.
-	Credited LabelState = "credited"
+	// Refunded: charged and given back in full, although it is not void.
+	Refunded LabelState = "refunded"
 
 	// Contested: a charge may be this label's or another's.
 	Contested LabelState = "contested"

@@ -366,7 +366,7 @@ func TestJudge(t *testing.T) {
 			told{
 				lines{"cancelled 8.40", "cancelled -8.40"},
 				lines{"warning credit_unexpected credited_but_not_voided -8.40"},
-				lines{"credited"},
+				lines{"refunded"},
 			},
 		},
 		{

@@ -26,7 +26,7 @@ func (j *judgement) live(l *Label, bills []*bill, credits []*Charge, contested b
 		return Billed
 	case len(credits) > 0:
 		j.find(aboutLines(CreditUnexpected, Warning, CreditWithoutVoid, credits).naming(*l).nothingExpected())
-		return Credited
+		return Refunded
 	case len(bills) > 0:
 		return BilledBefore
 	case contested:

@@ -121,6 +121,8 @@ func evidence(f reconcile.Finding, voided string) string {
 		return "The label was cancelled, and you confirmed it by " + voided
 	case f.Kind == reconcile.OverBilled:
 		return fmt.Sprintf("Agreed at purchase: %s %s", f.Expected.Decimal(), f.Expected.Currency)
+	case f.Kind == reconcile.Chargeback:
+		return "Please show why the payer named at shipping did not pay"
 	case f.Kind == reconcile.BilledNoLabel:
 		return "We bought no label with this tracking number on this account: please show the shipment"
 	default:

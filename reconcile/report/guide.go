@@ -78,11 +78,12 @@ var guides = map[reconcile.Kind]guide{
 	},
 	reconcile.LateAdjustment: {
 		title:  "Adjusted on a later invoice",
-		action: "Check the large ones against the parcel that was sent. Carriers take claims about them for a short time only.",
+		action: "Check the large ones against the parcel that was sent. Where the carrier is wrong, tell it by dispute_by: no dispute file has them, because only the parcel shows who is right.",
 	},
 	reconcile.Chargeback: {
 		title:  "Charged back to us",
-		action: "The carrier bills us for what another should have paid. Ask for the proof before paying.",
+		action: "The carrier bills us for what another should have paid: claim, and pay when it shows why.",
+		claim:  "Charged to us in place of the payer named at shipping",
 	},
 	reconcile.InvoiceLevelCharge: {
 		title:  "Charge of the invoice itself",
@@ -158,7 +159,7 @@ var guides = map[reconcile.Kind]guide{
 	},
 	reconcile.InvoiceChanged: {
 		title:  "Invoice has changed",
-		action: "Two files hold one invoice with different lines. Ask which is valid, and remove the other.",
+		action: "Another content of this invoice is judged. Ask the carrier which is valid. If it is this one: reconcile findings accept, with the finding's id. If not: remove this file.",
 	},
 	reconcile.InvoiceResent: {
 		title:  "Invoice came again",

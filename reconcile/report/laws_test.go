@@ -100,6 +100,8 @@ func TestOnlyWhatTheCarrierOwesIsClaimed(t *testing.T) {
 		{"VoidCreditInGrace", finding(1, reconcile.VoidCreditMissing, info), false},
 		{"NotOurs", finding(1, reconcile.BilledNoLabel, why(reconcile.NoSuchTracking)), true},
 		{"OursInDoubt", finding(1, reconcile.BilledNoLabel, why(reconcile.ReferenceOfIntent)), false},
+		{"ForAnotherPayer", finding(1, reconcile.Chargeback, why(reconcile.ChargedLater)), true},
+		{"AdjustedLater", finding(1, reconcile.LateAdjustment, warning), false},
 		{"CreditForNothing", finding(1, reconcile.BilledNoLabel, warning, amounts(usd(-840), usd(0))), false},
 		{"BelowThePrice", finding(1, reconcile.UnderBilled, warning, amounts(usd(800), usd(840))), false},
 		{"BoughtTwiceByUs", finding(1, reconcile.DoublePurchase), false},
@@ -140,4 +142,24 @@ func TestDisputeFilesStayInTheFolderAndApart(t *testing.T) {
 		}
 	}
 	require.Len(t, names, len(accounts), slices.Sorted(slices.Values(names)))
+}
+
+// TestInvoicesWithoutATotalProveNothing: where there is nothing to hold lines against, no page says that all is
+// well.
+func TestInvoicesWithoutATotalProveNothing(t *testing.T) {
+	t.Parallel()
+	page := func(unstated int) string {
+		run := told()
+		for _, i := range run.Invoices[:unstated] {
+			i.Unstated, i.StatedCents = true, 0
+		}
+		_, dir := publish(t, parameters, nil, run)
+		return files(t, dir)[report.PageName]
+	}
+	all := len(told().Invoices)
+	require.Contains(t, page(0), "every invoice adds up to the total it states.")
+	require.Contains(t, page(1), "every invoice that states a total adds up to it; 1 states none.")
+	require.Contains(t, page(1), "all add up, to the cent; 1 without a total")
+	require.Contains(t, page(all), "no invoice states a total that its lines could be held against.")
+	require.NotContains(t, page(all), "✓ foots")
 }

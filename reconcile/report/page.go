@@ -79,6 +79,8 @@ type footingOf struct {
 	// Unstated is what stands on invoices that state no total; empty if all do.
 	Unstated string
 	Foots    bool
+	// NoTotals is true where no invoice states a total: that they foot says nothing.
+	NoTotals bool
 	Bars     []bar
 }
 

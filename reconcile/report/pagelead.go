@@ -12,18 +12,34 @@ import (
 func pageVerdict(s *summary) string {
 	switch s.Result {
 	case Clean:
-		return "Nothing to do. Every invoice adds up to the total it states, and nothing was found that asks for a person."
+		return "Nothing to do. Nothing was found that asks for a person, and " + addsUp(s.Footing) + "."
 	case Distrusted:
 		return "Do not act on the amounts yet: " + distrustedBy(s.Findings) +
 			". Mend that and run again, because the rest may follow from it."
 	case Findings:
 	}
-	verdict := fmt.Sprintf("%s a person to look, and every invoice adds up to the total it states.",
-		plural(s.Urgent, "finding asks", "findings ask"))
+	verdict := fmt.Sprintf("%s a person to look, and %s.", plural(s.Urgent, "finding asks", "findings ask"), addsUp(s.Footing))
 	if claimed := claimedByCurrency(s.Claims); len(claimed) > 0 {
 		verdict += " " + listed(claimed) + " can be claimed back."
 	}
 	return verdict
+}
+
+// addsUp says what is proved where every invoice foots: nothing of one that states no total.
+func addsUp(footing []summaryFooting) string {
+	var all, unstated int64
+	for _, f := range footing {
+		all += f.Invoices
+		unstated += f.WithoutTotal
+	}
+	switch unstated {
+	case 0:
+		return "every invoice adds up to the total it states"
+	case all:
+		return "no invoice states a total that its lines could be held against"
+	default:
+		return "every invoice that states a total adds up to it; " + plural(unstated, "states none", "state none")
+	}
 }
 
 // distrustedBy names what is wrong with the inputs.
@@ -95,17 +111,23 @@ func claimsCard(claims []summaryClaim) card {
 }
 
 func footingCard(footing []summaryFooting) card {
-	var all, broken int64
+	var stated, broken, unstated int64
 	for _, f := range footing {
-		all += f.Invoices
+		stated += f.Invoices - f.WithoutTotal
 		broken += f.NotFooting
+		unstated += f.WithoutTotal
 	}
 	c := card{
-		Label: "Invoices that foot", Values: []string{grouped(all-broken) + " of " + grouped(all)},
+		Label: "Invoices that foot", Values: []string{grouped(stated-broken) + " of " + grouped(stated)},
 		Note: "all add up, to the cent", Tone: "good",
 	}
-	if broken > 0 {
+	switch {
+	case broken > 0:
 		c.Note, c.Tone = grouped(broken)+" to mend", "stop"
+	case stated == 0 && unstated > 0:
+		c.Values, c.Note, c.Tone = []string{"not stated"}, "no total to hold the lines against", "look"
+	case unstated > 0:
+		c.Note += "; " + grouped(unstated) + " without a total"
 	}
 	return c
 }

@@ -49,6 +49,7 @@ func pageFooting(all []summaryFooting) []footingOf {
 		shown := footingOf{
 			Currency: f.Currency, Invoices: plural(f.Invoices, "invoice", "invoices"), Stated: printed(f.Stated),
 			Sum: printed(f.Sum), Difference: printed(f.Difference), Foots: f.NotFooting == 0,
+			NoTotals: f.WithoutTotal == f.Invoices,
 		}
 		if f.Unstated.Minor != 0 {
 			shown.Unstated = printed(f.Unstated)
@@ -136,7 +137,7 @@ func stateTone(s reconcile.LabelState) string {
 		return "wait"
 	case reconcile.Unbilled:
 		return "under"
-	case reconcile.VoidedClean, reconcile.Credited:
+	case reconcile.VoidedClean, reconcile.Refunded:
 		return "quiet"
 	default:
 		return "over"

@@ -96,6 +96,7 @@ func summariseBuckets(sums *[reconcile.Buckets]reconcile.Sum, currency string) [
 // footing adds up the invoices of one currency.
 type footing struct {
 	invoices, broken, lines      int64
+	withoutTotal                 int64
 	stated, unstated, difference int64
 	buckets                      [reconcile.Buckets]reconcile.Sum
 }
@@ -107,6 +108,7 @@ func (f *footing) add(i *reconcile.Invoice) {
 	}
 	f.lines += i.Lines.Count
 	if i.Unstated {
+		f.withoutTotal++
 		f.unstated += total(&i.Buckets).Cents
 	} else {
 		f.stated += i.StatedCents
@@ -133,7 +135,7 @@ func summariseFooting(invoices []*reconcile.Invoice) []summaryFooting {
 		out = append(out, summaryFooting{
 			Currency:   currency,
 			Invoices:   f.invoices,
-			NotFooting: f.broken,
+			NotFooting: f.broken, WithoutTotal: f.withoutTotal,
 			Stated:     money(f.stated, currency),
 			Unstated:   money(f.unstated, currency),
 			Buckets:    summariseBuckets(&f.buckets, currency),

@@ -16,10 +16,13 @@ const SummaryName = "summary.json"
 // summarySchema is raised when a member of summary.json changes its meaning or goes away. Members may
 // be added without. summary.schema.json describes this version.
 //
+// Version 3: a label whose charge was given back in full is refunded, and no longer called as a finding is
+// that a person says was credited.
+//
 // Version 2: rollforward replaces labels, and holds how the labels stand against what was bought; an
 // invoice names its carrier, holds sum_of_buckets in place of sum_of_lines, and may state no total;
 // footing, stakes, changes, claims, void_credits and outputs are new.
-const summarySchema = 2
+const summarySchema = 3
 
 // summary is summary.json, and what the other outputs take their totals from.
 type summary struct {
@@ -90,15 +93,17 @@ type summaryInvoice struct {
 // summaryFooting is all invoices of one currency together: stated total + unstated - difference = sum of
 // buckets. Unstated is what stands on invoices that state no total.
 type summaryFooting struct {
-	Currency   string          `json:"currency"`
-	Invoices   int64           `json:"invoices"`
-	NotFooting int64           `json:"invoices_not_footing"`
-	Stated     summaryMoney    `json:"stated_total"`
-	Unstated   summaryMoney    `json:"unstated"`
-	Buckets    []summaryBucket `json:"buckets"`
-	Lines      int64           `json:"lines"`
-	Sum        summaryMoney    `json:"sum_of_buckets"`
-	Difference summaryMoney    `json:"difference"`
+	Currency   string `json:"currency"`
+	Invoices   int64  `json:"invoices"`
+	NotFooting int64  `json:"invoices_not_footing"`
+	// WithoutTotal is how many invoices state no total: nothing proves that their lines are all.
+	WithoutTotal int64           `json:"invoices_without_total"`
+	Stated       summaryMoney    `json:"stated_total"`
+	Unstated     summaryMoney    `json:"unstated"`
+	Buckets      []summaryBucket `json:"buckets"`
+	Lines        int64           `json:"lines"`
+	Sum          summaryMoney    `json:"sum_of_buckets"`
+	Difference   summaryMoney    `json:"difference"`
 }
 
 // summaryFindings is the findings of one kind. Urgent are those that ask somebody to look.
