@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -109,7 +108,7 @@ func (c *runCommand) settings() (settings, error) {
 	case c.Grace > 366 || c.Grace < -1:
 		complain("--grace must be 0 to 366 days")
 	case c.Grace == -1:
-		s.grace = cmp.Or(s.rules.GraceDays, 14)
+		s.grace = s.rules.grace()
 	}
 	if c.KeyTTL <= 0 {
 		complain("--key-ttl (WAYBILL_KEY_TTL) must be a duration above zero, such as 24h")

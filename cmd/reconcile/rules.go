@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 
@@ -17,8 +19,10 @@ import (
 
 // carrierRules are what finance decides about one carrier: an entry of the rules file.
 type carrierRules struct {
-	// GraceDays, LateDays, DisputeDays and DoubtDays are days; 0 leaves each at its default.
-	GraceDays   int `yaml:"grace_days"`
+	// GraceDays are days of grace, 0 for none; nil leaves the default.
+	GraceDays *int `yaml:"grace_days"`
+
+	// LateDays, DisputeDays and DoubtDays are days; 0 leaves each at its default.
 	LateDays    int `yaml:"late_days"`
 	DisputeDays int `yaml:"dispute_days"`
 	DoubtDays   int `yaml:"doubt_days"`
@@ -50,7 +54,8 @@ type allowanceRules struct {
 	Percent string `yaml:"percent"`
 }
 
-// readRules reads the rules of one carrier; no file, or none for this carrier, is no rules.
+// readRules reads the rules of one carrier; no file is no rules. A file without the carrier is refused: a
+// name spelled otherwise would silently mean no tolerances, no accounts and no days.
 func readRules(path, carrier string) (carrierRules, error) {
 	if path == "" {
 		return carrierRules{}, nil
@@ -71,14 +76,25 @@ func readRules(path, carrier string) (carrierRules, error) {
 			return carrierRules{}, fmt.Errorf("carriers.%s: %w", name, err)
 		}
 	}
-	return file.Carriers[carrier], nil
+	rules, known := file.Carriers[carrier]
+	if !known {
+		return carrierRules{}, fmt.Errorf("there is no carriers.%s, only %s: add it, `%s: {}` for none",
+			carrier, strings.Join(slices.Sorted(maps.Keys(file.Carriers)), ", "), carrier)
+	}
+	return rules, nil
 }
+
+// graceDays is how long a carrier may take to bill or credit where nobody says otherwise.
+const graceDays = 14
+
+// grace are the days of grace.
+func (c carrierRules) grace() int { return *cmp.Or(c.GraceDays, new(graceDays)) }
 
 const maxDays = 1000
 
 func (c carrierRules) check() error {
 	for name, days := range map[string]int{
-		"grace_days": c.GraceDays, "late_days": c.LateDays, "dispute_days": c.DisputeDays, "doubt_days": c.DoubtDays,
+		"grace_days": c.grace(), "late_days": c.LateDays, "dispute_days": c.DisputeDays, "doubt_days": c.DoubtDays,
 	} {
 		if days < 0 || days > maxDays {
 			return fmt.Errorf("%s must be 0 to %d", name, maxDays)

@@ -56,15 +56,35 @@ carriers:
 	require.Contains(t, got.stdout, "within tolerance             9.45  2 lines", "what is tolerated stays in the totals")
 }
 
+func TestNoDaysOfGraceAreNone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.buy(label{n: 1, boughtAt: time.Date(2026, 3, 31, 9, 0, 0, 0, time.UTC)})
+	b.invoiceFile("march.csv", "INV-1", "1.00", row{kind: "tax", amount: "1.00"})
+	b.run("--rules=" + b.rulesFile("carriers: {sim: {grace_days: 0}}"))
+	require.Contains(t, b.exceptions(), "warning never_billed SIM000001 -8.40")
+	b.run("--rules=" + b.rulesFile("carriers: {sim: {}}"))
+	require.Contains(t, b.exceptions(), "info pending SIM000001 -8.40", "nothing said is the default")
+}
+
+func TestRulesOfOtherCarriersOnlyAreRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.invoiceFile("march.csv", "INV-1", "1.00", row{kind: "tax", amount: "1.00"})
+	got := b.run("--rules=" + b.rulesFile("carriers: {ups: {}, Sim: {}}"))
+	require.Equal(t, exitUsage, got.status)
+	require.Contains(t, got.stderr, "there is no carriers.sim, only Sim, ups: add it, `sim: {}` for none")
+}
+
 func TestRunRefusesRulesThatItCannotFollow(t *testing.T) {
 	t.Parallel()
 	for name, content := range map[string]string{
 		"UnknownName": "carriers: {sim: {grace: 4}}",
 		"Days":        "carriers: {sim: {grace_days: -4}}",
-		"Percent":     `carriers: {ups: {tolerances: {price: {over: {percent: "1.234"}}}}}`,
-		"Kind":        "carriers: {ups: {tolerances: {freigth: {over: {minor: 1}}}}}",
-		"Rounding":    "carriers: {ups: {rounding_minor: 5}}",
-		"Account":     "carriers: {ups: {accounts: [{invoice_every_days: 7}]}}",
+		"Percent":     `carriers: {sim: {}, ups: {tolerances: {price: {over: {percent: "1.234"}}}}}`,
+		"Kind":        "carriers: {sim: {}, ups: {tolerances: {freigth: {over: {minor: 1}}}}}",
+		"Rounding":    "carriers: {sim: {}, ups: {rounding_minor: 5}}",
+		"Account":     "carriers: {sim: {}, ups: {accounts: [{invoice_every_days: 7}]}}",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
