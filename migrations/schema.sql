@@ -92,6 +92,7 @@ CREATE TABLE public.findings (
     first_seen date NOT NULL,
     last_seen date NOT NULL,
     cleared_on date,
+    content bigint,
     CONSTRAINT findings_cleared CHECK (((state = 'cleared'::text) = (cleared_on IS NOT NULL))),
     CONSTRAINT findings_finding_id_check CHECK ((finding_id ~ '^F-[0-9a-f]{20}$'::text)),
     CONSTRAINT findings_seen CHECK ((first_seen <= last_seen)),
@@ -116,6 +117,16 @@ CREATE TABLE public.idempotency_keys (
     CONSTRAINT idempotency_keys_state_check CHECK ((state = ANY (ARRAY['started'::text, 'completed'::text])))
 )
 WITH (fillfactor='70');
+
+CREATE TABLE public.invoice_contents (
+    carrier text NOT NULL,
+    account text NOT NULL,
+    invoice_no text NOT NULL,
+    currency text NOT NULL,
+    digest bigint NOT NULL,
+    accepted boolean NOT NULL,
+    decided_at timestamp with time zone DEFAULT now() NOT NULL
+);
 
 CREATE TABLE public.invoice_files (
     file_id bigint NOT NULL,
@@ -328,6 +339,9 @@ ALTER TABLE ONLY public.findings
 
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (caller_id, idem_key);
+
+ALTER TABLE ONLY public.invoice_contents
+    ADD CONSTRAINT invoice_contents_pkey PRIMARY KEY (carrier, account, invoice_no, currency, digest);
 
 ALTER TABLE ONLY public.invoice_files
     ADD CONSTRAINT invoice_files_content UNIQUE (carrier, sha256);

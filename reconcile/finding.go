@@ -125,6 +125,10 @@ type Finding struct {
 	OtherInvoiceNo string
 	VoidedAt       time.Time
 
+	// Content tells the content of the copy of an invoice that the finding is about, for who accepts it; 0
+	// for all other findings.
+	Content int64
+
 	// Text is the carrier's own name of the charge; Advice says what to do about an input.
 	Text   string
 	Advice string

@@ -43,7 +43,7 @@ func (r Rules) JudgeKey(k KeyRecord, l *Label) (Finding, bool) {
 	default:
 		return Finding{}, false
 	}
-	f := Finding{Kind: kind, Severity: Error, Why: why}
+	f := Finding{Kind: kind, Severity: Error, Why: why, Carrier: k.Carrier}
 	if l != nil {
 		f.Carrier, f.Account, f.TrackingNo = l.Carrier, l.Account, l.TrackingNo
 		f = f.naming(*l)
@@ -51,7 +51,7 @@ func (r Rules) JudgeKey(k KeyRecord, l *Label) (Finding, bool) {
 	} else {
 		f.LabelID, f.TrackingNo = k.AnsweredLabelID, k.AnsweredTrackingNo
 	}
-	f.ID = findingID(kind, k.CallerID, k.IdempotencyKey)
+	f.ID = findingID(kind, k.Carrier, k.CallerID, k.IdempotencyKey)
 	f.CallerID, f.IdempotencyKey = k.CallerID, k.IdempotencyKey
 	return f, true
 }

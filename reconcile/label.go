@@ -44,6 +44,9 @@ type Label struct {
 
 // KeyRecord is an idempotency key's saved state.
 type KeyRecord struct {
+	// Carrier is that of the key's intent; of a key whose intent is gone, the carrier whose run looks at it.
+	Carrier string
+
 	CallerID       string
 	IdempotencyKey string
 	Completed      bool

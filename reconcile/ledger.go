@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"waybill/carrier"
 	"waybill/reconcile/invoice"
@@ -66,6 +67,12 @@ type Invoice struct {
 	Digests    []int64
 	Stored     bool
 	WithStored bool
+
+	// Before is true for a stored invoice that a run as of an earlier day stored.
+	Before bool
+
+	// Contested is true where another copy of the invoice says something else, and this one is judged.
+	Contested bool
 
 	source invoice.Source
 }
@@ -133,6 +140,9 @@ type Ledger struct {
 	copies   map[FileInvoice]*copied
 	invoices map[InvoiceKey]*Invoice
 	rounds   map[string]int64
+	// valid is what a person said of an invoice's contents; seen are the files of earlier days.
+	valid map[InvoiceKey]map[int64]bool
+	seen  map[int]bool
 }
 
 // copied is an invoice as one file prints it. The digest does not depend on the order of lines.
@@ -142,6 +152,16 @@ type copied struct {
 	digest uint64
 	// digests are those of a stored invoice, which may be made of several files' parts.
 	digests []int64
+	// accepted is true for a content that a person said is valid.
+	accepted bool
+}
+
+// contents are the contents that the copy is made of.
+func (c *copied) contents() []int64 {
+	if c.file == StoredFile {
+		return c.digests
+	}
+	return []int64{int64(c.digest)} //nolint:gosec // G115: bits, not a number.
 }
 
 // StoredFile is the number under which the lines of invoices of earlier runs are taken.
@@ -153,6 +173,8 @@ func NewLedger() *Ledger {
 		copies:   make(map[FileInvoice]*copied),
 		invoices: make(map[InvoiceKey]*Invoice),
 		rounds:   make(map[string]int64),
+		valid:    make(map[InvoiceKey]map[int64]bool),
+		seen:     make(map[int]bool),
 	}
 }
 
@@ -208,9 +230,12 @@ func (b *Ledger) Settle() ([]SetAside, []Finding) {
 	var findings []Finding
 	for _, key := range slices.SortedFunc(maps.Keys(byInvoice), InvoiceKey.compare) {
 		copies := byInvoice[key]
-		slices.SortFunc(copies, func(a, o *copied) int { return cmp.Compare(a.file, o.file) })
-		kept, found := settle(standFor(copies))
+		slices.SortFunc(copies, b.firstCome)
+		heeded, passed := b.heed(key, copies)
+		findings = append(append(findings, passed...), b.cameAgain(heeded)...)
+		kept, found := settle(standFor(heeded))
 		invoice := join(kept).footed()
+		invoice.Contested = slices.ContainsFunc(found, func(f Finding) bool { return f.Kind == InvoiceChanged })
 		b.invoices[key] = invoice
 		for _, c := range copies {
 			judged := slices.Contains(kept, c)
@@ -246,8 +271,14 @@ func settle(copies []*copied) (kept []*copied, findings []Finding) {
 		return kept, findings
 	}
 	chosen := kept[0]
-	if i := slices.IndexFunc(kept, func(c *copied) bool { return c.footed().Foots() }); i >= 0 {
-		chosen = kept[i]
+	for _, better := range []func(*copied) bool{
+		func(c *copied) bool { return c.accepted },
+		func(c *copied) bool { return c.footed().Foots() },
+	} {
+		if i := slices.IndexFunc(kept, better); i >= 0 {
+			chosen = kept[i]
+			break
+		}
 	}
 	for _, c := range kept {
 		if c != chosen {
@@ -267,11 +298,7 @@ func join(parts []*copied) *Invoice {
 	whole := parts[0].Invoice
 	whole.Digests = nil
 	for _, p := range parts {
-		if p.digests != nil {
-			whole.Digests = append(whole.Digests, p.digests...)
-		} else {
-			whole.Digests = append(whole.Digests, int64(p.digest)) //nolint:gosec // G115: bits, not a number.
-		}
+		whole.Digests = append(whole.Digests, p.contents()...)
 	}
 	slices.Sort(whole.Digests)
 	for _, p := range parts[1:] {
@@ -368,7 +395,15 @@ func taxed(i *Invoice) Finding {
 
 func aboutCopy(kind Kind, severity Severity, why Reason, c *copied) Finding {
 	f := aboutInvoice(kind, severity, why, &c.Invoice)
-	f.ID = findingID(kind, c.Carrier, c.Account, c.InvoiceNo, c.Currency, c.source.File)
+	if contents := c.contents(); len(contents) > 0 {
+		f.Content = contents[0]
+	}
+	// A content stays what it is under another name; that it came again is about the file.
+	of := strconv.FormatInt(f.Content, 16)
+	if kind == InvoiceResent {
+		of += c.source.File
+	}
+	f.ID = findingID(kind, c.Carrier, c.Account, c.InvoiceNo, c.Currency, of)
 	return f
 }
 

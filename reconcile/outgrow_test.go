@@ -35,7 +35,9 @@ func TestOutgrows(t *testing.T) {
 			"was about 1.00 USD, is about 0.90 EUR",
 		},
 		{
-			"MoneyAtLast", reconcile.Stake{Severity: reconcile.Warning}, usd(100),
+			"MoneyAtLast",
+			reconcile.Stake{Severity: reconcile.Warning},
+			usd(100),
 			"was about no money, is about 1.00 USD",
 		},
 		{

@@ -68,6 +68,7 @@ const (
 	TotalsDiffer     Reason = "rows_state_different_totals"
 	OtherContent     Reason = "same_invoice_with_other_content"
 	SameContent      Reason = "same_invoice_with_the_same_content"
+	GivenUp          Reason = "other_content_of_the_invoice_was_accepted"
 	CarrierRounds    Reason = "carrier_rounds_its_total"
 	RhythmBroken     Reason = "no_invoice_within_the_usual_time"
 	NoInvoiceYet     Reason = "no_invoice_of_this_account_yet"

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
@@ -39,7 +40,7 @@ func standFor(copies []*copied) []*copied {
 	}
 	var known []int64
 	for _, c := range copies[1:] {
-		if d := int64(c.digest); slices.Contains(stored.digests, d) { //nolint:gosec // G115: bits, not a number.
+		if d := c.contents()[0]; slices.Contains(stored.digests, d) {
 			known = append(known, d)
 		}
 	}
@@ -47,11 +48,85 @@ func standFor(copies []*copied) []*copied {
 	switch {
 	case slices.Equal(slices.Compact(known), slices.Compact(slices.Clone(stored.digests))):
 		return copies[1:]
-	case !stored.footed().Foots() && !areParts(copies):
+	case !stored.accepted && !stored.footed().Foots() && !areParts(copies):
 		return copies[1:]
 	default:
 		return slices.DeleteFunc(slices.Clone(copies), func(c *copied) bool {
-			return c != stored && slices.Contains(known, int64(c.digest)) //nolint:gosec // G115: bits, not a number.
+			return c != stored && slices.Contains(known, c.contents()[0])
 		})
 	}
+}
+
+// Decide tells what a person said of one content of an invoice: that it is valid, or that it was given up for
+// one that is. It must be called before Settle.
+func (b *Ledger) Decide(key InvoiceKey, content int64, valid bool) {
+	if b.valid[key] == nil {
+		b.valid[key] = make(map[int64]bool)
+	}
+	b.valid[key][content] = valid
+}
+
+// Seen tells that a file was there on an earlier day, under the name that it has. It must be called before
+// Settle.
+func (b *Ledger) Seen(file int) { b.seen[file] = true }
+
+// firstCome orders the copies of an invoice: what earlier runs left, files that were there on an earlier day,
+// then by file.
+func (b *Ledger) firstCome(x, y *copied) int {
+	rank := func(c *copied) int {
+		switch {
+		case c.file == StoredFile:
+			return 0
+		case b.seen[c.file]:
+			return 1
+		default:
+			return 2
+		}
+	}
+	return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(x.file, y.file))
+}
+
+// heed marks the contents that a person accepted, and passes over those that were given up for them. While
+// no accepted content is at hand nothing is given up: an invoice that was known would be gone.
+func (b *Ledger) heed(key InvoiceKey, copies []*copied) (kept []*copied, findings []Finding) {
+	said := b.valid[key]
+	for _, c := range copies {
+		c.accepted = slices.ContainsFunc(c.contents(), func(d int64) bool { return said[d] })
+	}
+	if !slices.ContainsFunc(copies, func(c *copied) bool { return c.accepted }) {
+		return copies, nil
+	}
+	for _, c := range copies {
+		stands := slices.ContainsFunc(c.contents(), func(d int64) bool {
+			valid, known := said[d]
+			return valid || !known
+		})
+		switch {
+		case stands:
+			kept = append(kept, c)
+		case c.file != StoredFile:
+			findings = append(findings, aboutCopy(InvoiceResent, Info, GivenUp, c))
+		}
+	}
+	return kept, findings
+}
+
+// cameAgain says for the record which files bring what a run of an earlier day stored, and were not there
+// then. Of several that bring the same, the first stands for the stored one.
+func (b *Ledger) cameAgain(copies []*copied) (findings []Finding) {
+	if len(copies) == 0 || !copies[0].Before {
+		return nil
+	}
+	var brought []int64
+	for _, c := range copies[1:] {
+		d := c.contents()[0]
+		if !slices.Contains(copies[0].digests, d) || slices.Contains(brought, d) {
+			continue
+		}
+		brought = append(brought, d)
+		if !b.seen[c.file] {
+			findings = append(findings, aboutCopy(InvoiceResent, Info, SameContent, c))
+		}
+	}
+	return findings
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/user"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,10 +21,12 @@ import (
 // findingsCommand is how a person takes findings up.
 type findingsCommand struct {
 	List    listCommand   `cmd:"" help:"List findings that wait for somebody, or all."`
+	Show    showCommand   `cmd:"" help:"Show a finding, who changed its state, and why."`
 	Ack     changeCommand `cmd:"" help:"Acknowledge: known and accepted. It no longer changes the exit status, and stays in the totals."`
 	Dispute changeCommand `cmd:"" help:"Disputed: claimed from the carrier."`
 	Credit  changeCommand `cmd:"" help:"Credited: the carrier has given the money back, or promised to."`
-	Reopen  changeCommand `cmd:"" help:"Open again."`
+	Accept  changeCommand `cmd:"" help:"Accept the content that a finding invoice_changed is about: the next run that has it at hand judges it, in place of what was judged before."`
+	Reopen  changeCommand `cmd:"" help:"Open again. What was accepted and not judged yet is not accepted any more."`
 }
 
 // listCommand lists findings.
@@ -90,14 +93,17 @@ type changeCommand struct {
 	Actor       string   `placeholder:"NAME" help:"Who decides; the user of this machine if not given. Kept."`
 	DatabaseURL string   `env:"DATABASE_URL" placeholder:"postgres://USER:PASSWORD@HOST/NAME" help:"The Postgres database."`
 
-	to     reconcile.State
+	to reconcile.State
+	// also is what else the command changes about a finding, and tells whether it did; nil for nothing.
+	also   func(ctx context.Context, tx pgx.Tx, id string) (bool, error)
 	status int
 }
 
 // AfterApply sets what the commands change to.
 func (c *findingsCommand) AfterApply() error { //nolint:unparam // The form that kong asks for.
-	c.Ack.to, c.Dispute.to, c.Credit.to, c.Reopen.to =
-		reconcile.Acknowledged, reconcile.Disputed, reconcile.CreditedBack, reconcile.Open
+	c.Ack.to, c.Dispute.to, c.Credit.to, c.Accept.to, c.Reopen.to =
+		reconcile.Acknowledged, reconcile.Disputed, reconcile.CreditedBack, reconcile.Acknowledged, reconcile.Open
+	c.Accept.also, c.Reopen.also = acceptContent, withdrawContent
 	return nil
 }
 
@@ -135,10 +141,28 @@ func (c *changeCommand) change(p *command.Process) error {
 			return nil
 		})
 		if err == nil {
-			fmt.Fprintf(p.Stderr, "%d of %d findings are %s now; the others were already.\n", changed, len(c.IDs), c.to)
+			fmt.Fprintln(p.Stderr, told(changed, len(c.IDs), c.to))
 		}
 		return err
 	})
+}
+
+// told says what a command did to so many of all findings.
+func told(changed, all int, to reconcile.State) string {
+	what := func(n int) string {
+		if n == 1 {
+			return "1 finding"
+		}
+		return strconv.Itoa(n) + " findings"
+	}
+	switch changed {
+	case all:
+		return fmt.Sprintf("%s: %s.", what(changed), to)
+	case 0:
+		return fmt.Sprintf("%s: %s already, nothing was changed.", what(all), to)
+	default:
+		return fmt.Sprintf("%s: %s; %d already.", what(changed), to, all-changed)
+	}
 }
 
 // move changes one finding, and notes who did it and why.
@@ -157,7 +181,16 @@ func (c *changeCommand) move(ctx context.Context, tx pgx.Tx, id string) (bool, e
 		return false, fmt.Errorf("reading finding %s: %w", id, err)
 	case was == reconcile.Cleared:
 		return false, usageError(fmt.Errorf("finding %s is cleared, there is nothing to decide: nothing was changed", id))
-	case was == c.to:
+	}
+	changed := was != c.to
+	if c.also != nil {
+		more, err := c.also(ctx, tx, id)
+		if err != nil {
+			return false, err
+		}
+		changed = changed || more
+	}
+	if !changed {
 		return false, nil
 	}
 	err = inOrder(ctx, tx, changing(id, c.to, carrier.Sanitise(c.Actor), carrier.Sanitise(c.Why)))

@@ -91,5 +91,6 @@ func statusOf(err error) int {
 // status is the exit status of whichever command ran.
 func (c *commands) status() int {
 	f := c.Findings
-	return cmp.Or(c.Run.status, f.List.status, f.Ack.status, f.Dispute.status, f.Credit.status, f.Reopen.status)
+	return cmp.Or(c.Run.status, f.List.status, f.Show.status, f.Ack.status, f.Dispute.status, f.Credit.status, f.Accept.status,
+		f.Reopen.status)
 }

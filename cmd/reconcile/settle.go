@@ -25,7 +25,7 @@ const runner = "reconcile"
 // provedQuery reads the intents in doubt that an invoice proves bought: one line for carriage, and only
 // one, bears the reference that no other intent has, for the account that was called, with a number that
 // is nobody else's, in the time in which a charge can come, on an invoice that foots. Whatever else it
-// might be, a second charge, a credit, another's number, is left to a person.
+// might be, a second charge, a credit, another's number, a piece of a shipment, is left to a person.
 const provedQuery = `
 	WITH doubts AS (
 		SELECT i.intent_id, i.reference, i.called_account, i.first_called_at, i.request
@@ -67,11 +67,12 @@ const provedQuery = `
 	CROSS JOIN LATERAL (
 		SELECT
 			sum(s.cents) FILTER (WHERE s.kind IN ('freight', 'fuel', 'residential', 'area', 'return', 'accessorial'))::bigint AS cents,
-			-- Everything that bears the number is this one charge.
-			bool_and(s.account = n.account AND s.invoice_no = n.invoice_no AND s.currency = n.currency AND s.reference IN ('', d.reference)
+			-- Everything that names the number, as its own or as another's, is this one charge.
+			bool_and(s.tracking_no = n.tracking_no AND s.master_no IN ('', n.tracking_no) AND s.original_no = ''
+				AND s.account = n.account AND s.invoice_no = n.invoice_no AND s.currency = n.currency AND s.reference IN ('', d.reference)
 				AND NOT s.correction AND s.cents >= 0) AS alone
 		FROM staged_lines s
-		WHERE s.tracking_no = n.tracking_no
+		WHERE n.tracking_no IN (s.tracking_no, s.master_no, s.original_no)
 	) AS p
 	WHERE p.alone
 		AND ltrim(d.called_account, '0') = ltrim(n.account, '0')
@@ -116,7 +117,7 @@ func (r *reconciliation) provedBought(ctx context.Context) ([]proved, error) {
 	for _, i := range r.ledger.Invoices() {
 		key := [2]string{i.Account, i.InvoiceNo}
 		was, seen := foots[key]
-		foots[key] = i.Foots() && (was || !seen)
+		foots[key] = i.Foots() && !i.Contested && (was || !seen)
 	}
 	late := reconcile.Rules{LateDays: r.settings.rules.LateDays}.LateBy()
 	rows, err := r.conn.Query(ctx, provedQuery, r.settings.carrier, r.settings.end(), r.settings.zone.String(), late)
@@ -176,16 +177,16 @@ func (r *reconciliation) withOutbox(ctx context.Context, stderr io.Writer, do fu
 	return errors.Join(do(box), box.Close(alive))
 }
 
-// settledQuery reads the labels that invoices have proved, this run's or an earlier one's, with the line
-// that did it.
+// settledQuery reads the labels that invoices have proved, this run's or an earlier one's, each once, with the
+// line that did it: the first that charges for its carriage, because one that came later proved nothing.
 const settledQuery = `
-	SELECT ` + labelColumns + `,
+	SELECT DISTINCT ON (l.label_id) ` + labelColumns + `,
 		s.file_no, s.row_no, s.invoice_no, s.invoice_date, s.line_no, s.charge_text
 	FROM carrier_calls c
 	JOIN labels l ON l.intent_id = c.intent_id
 	JOIN staged_lines s ON s.reference = l.reference AND s.kind = 'freight'
 	WHERE l.carrier = $1 AND c.kind = 'settle' AND c.actor = $2 AND c.outcome = 'bought'
-	ORDER BY l.label_id, s.invoice_no COLLATE "C", s.line_no COLLATE "C", s.file_no, s.row_no`
+	ORDER BY l.label_id, s.invoice_date, s.invoice_no COLLATE "C", s.line_no COLLATE "C", s.file_no, s.row_no`
 
 func (r *reconciliation) settled(ctx context.Context, snap *snapshot) iter.Seq2[reconcile.Finding, error] {
 	scan := func(row pgx.CollectableRow) (reconcile.Finding, error) {

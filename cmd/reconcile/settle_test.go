@@ -57,6 +57,42 @@ func TestAnInvoiceLineSettlesAnIntentInDoubt(t *testing.T) {
 	require.Contains(t, why, "INV-1")
 }
 
+// stored is a line of an earlier run's invoice, whose parcel belongs to a shipment or replaced another.
+func (b *bundle) stored(invoiceNo, tracking, master, original string) {
+	b.t.Helper()
+	b.exec(`
+		WITH file AS (
+			INSERT INTO invoice_files (carrier, sha256, name, format, lines, rejected, first_as_of)
+			VALUES ('sim', repeat('0', 64), 'before.csv', 'neutral', 1, 0, '2026-03-01')
+			RETURNING file_id
+		), invoice AS (
+			INSERT INTO invoices (
+				carrier, account, invoice_no, currency, invoice_date, stated_cents, lines, cents, foots, digests,
+				first_as_of
+			) VALUES ('sim', 'SIM-1', $1, 'USD', '2026-03-15', 100, 1, 100, true, '{1}', '2026-03-01')
+			RETURNING invoice_id
+		)
+		INSERT INTO invoice_lines (
+			invoice_id, file_id, row_no, line_no, kind, correction, tracking_no, master_no, original_no, reference,
+			charge_text, cents
+		)
+		SELECT invoice_id, file_id, 2, '1', 'fuel', false, $2, $3, $4, '', 'Fuel', 100
+		FROM file, invoice`, invoiceNo, tracking, master, original)
+}
+
+func TestASettledLabelIsListedOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.doubt(1, "SIM-1")
+	one := row{tracking: "SIM000077", ref: reference(1), amount: "8.40"}
+	b.invoiceFile("march.csv", "INV-1", "8.40", one)
+	require.Equal(t, exitClean, b.run("--settle").status)
+	b.file("april.csv", printInvoiceFile("INV-0", "2026-03-22", "8.40", one))
+	require.Equal(t, exitFindings, b.run("--settle").status)
+	require.Equal(t, []string{"error billed_twice SIM000077 8.40", "info intent_settled SIM000077 0.00"}, b.exceptions())
+	require.Equal(t, "INV-1", b.exceptionRows()[1]["invoice_no"], "the line that proved it")
+}
+
 func TestWhatDoesNotProveAPurchaseSettlesNothing(t *testing.T) {
 	t.Parallel()
 	one := row{tracking: "SIM000077", ref: reference(1), amount: "8.40"}
@@ -84,6 +120,18 @@ func TestWhatDoesNotProveAPurchaseSettlesNothing(t *testing.T) {
 		"CalledLongAfter": {"SIM-1", "8.40", []row{one}, func(b *bundle) { b.exec(`UPDATE label_intents SET first_called_at = '2026-03-20T00:00:00Z'`) }},
 		"HeldByAWorker": {"SIM-1", "8.40", []row{one}, func(b *bundle) {
 			b.exec(`UPDATE idempotency_keys SET lease_token = gen_random_uuid(), locked_until = now() + interval '1 hour'`)
+		}},
+		"NumberOfAShipment": {"SIM-1", "8.40", []row{one}, func(b *bundle) {
+			b.stored("INV-0", "SIM000078", "SIM000077", "")
+		}},
+		"NumberThatWasReplaced": {"SIM-1", "8.40", []row{one}, func(b *bundle) {
+			b.stored("INV-0", "SIM000078", "", "SIM000077")
+		}},
+		"InTwoCurrencies": {"SIM-1", "8.40", []row{
+			one, {kind: "fuel", tracking: "SIM000077", amount: "8.40", currency: "EUR"},
+		}, nil},
+		"InvoiceContested": {"SIM-1", "8.40", []row{one}, func(b *bundle) {
+			b.invoiceFile("other.csv", "INV-1", "0.00", one, row{kind: "void_credit", tracking: "SIM000077", amount: "-8.40"})
 		}},
 		"LookupMayTell": {"SIM-1", "8.40", []row{one}, func(b *bundle) { b.exec(`UPDATE label_intents SET settled_by = 'lookup'`) }},
 	} {

@@ -242,7 +242,7 @@ const keyQuery = `
 // keys streams the completed keys.
 func (s *snapshot) keys(ctx context.Context, set settings) iter.Seq2[keyWithLabel, error] {
 	scan := func(row pgx.CollectableRow) (keyWithLabel, error) {
-		pair := keyWithLabel{key: reconcile.KeyRecord{Completed: true}}
+		pair := keyWithLabel{key: reconcile.KeyRecord{Carrier: set.carrier, Completed: true}}
 		var body []byte
 		l, err := scanLabel(row, &pair.key.CallerID, &pair.key.IdempotencyKey, &pair.key.Status, &body)
 		if err != nil {

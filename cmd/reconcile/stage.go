@@ -62,6 +62,9 @@ func (r *reconciliation) stage(ctx context.Context) error {
 	r.progress.BeginReading("reading", bytes)
 	defer r.progress.End()
 	for number, f := range r.files {
+		if r.state != nil && r.state.seen[seenFile{f.name, f.sha256}] {
+			r.ledger.Seen(number)
+		}
 		if err := r.stageFile(ctx, number, f); err != nil {
 			return err
 		}
@@ -130,12 +133,17 @@ func (r *reconciliation) stageFile(ctx context.Context, number int, f *inputFile
 	}
 	switch {
 	case f.refused != nil:
-		return r.find(reconcile.AboutFile(f.name, f.refused))
+		return r.find(r.input(f).Unread(f.refused))
 	case f.lines+f.rejected == 0:
 		f.refused = &invoice.FileError{Fault: invoice.FileEmpty, Advice: "the file has no rows below its header"}
-		return r.find(reconcile.AboutFile(f.name, f.refused))
+		return r.find(r.input(f).Unread(f.refused))
 	}
 	return nil
+}
+
+// input is how findings name a file.
+func (r *reconciliation) input(f *inputFile) reconcile.Input {
+	return reconcile.Input{Carrier: r.settings.carrier, Name: f.name, SHA256: f.sha256}
 }
 
 // refusal takes any error of reading for the file's.
@@ -154,6 +162,8 @@ type stager struct {
 	number int
 	file   *inputFile
 	batch  [][]any
+	// foreign is the last row that was another carrier's.
+	foreign int
 	// err is an error of ours, as opposed to the file's.
 	err error
 }
@@ -162,6 +172,11 @@ type stager struct {
 func (s *stager) Line(l invoice.Line) error {
 	l.Source.File = s.file.name
 	if l.Carrier != s.settings.carrier {
+		if s.foreign == l.Source.Row {
+			// A row of several charges is one row.
+			return nil
+		}
+		s.foreign = l.Source.Row
 		return s.Reject(invoice.Rejection{
 			Source: l.Source,
 			Fault:  invoice.RowForeign,
@@ -184,9 +199,8 @@ func (s *stager) Line(l invoice.Line) error {
 
 // Reject implements [invoice.Sink].
 func (s *stager) Reject(rejection invoice.Rejection) error {
-	rejection.Source.File = s.file.name
 	s.file.rejected++
-	s.err = s.find(reconcile.AboutRow(rejection))
+	s.err = s.find(s.input(s.file).Rejected(rejection))
 	return s.err
 }
 

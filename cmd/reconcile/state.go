@@ -34,9 +34,15 @@ type state struct {
 	known map[string]knownFinding
 	files map[int]string
 
+	// seen are the files of earlier days.
+	seen map[seenFile]bool
+
 	// batch are findings on their way into the database.
 	batch [][]any
 }
+
+// seenFile is a file by name and content.
+type seenFile struct{ name, sha256 string }
 
 type knownFinding struct {
 	state reconcile.State
@@ -63,7 +69,7 @@ func (r *reconciliation) recall(ctx context.Context) error {
 	}
 	s := &state{
 		ctx: ctx, conn: r.conn, asOf: r.settings.asOf,
-		known: make(map[string]knownFinding), files: make(map[int]string),
+		known: make(map[string]knownFinding), files: make(map[int]string), seen: make(map[seenFile]bool),
 	}
 	if err := r.lock(ctx); err != nil {
 		return err
@@ -78,7 +84,7 @@ func (r *reconciliation) recall(ctx context.Context) error {
 	s.previous = dateOf(previous)
 	s.lookBack = dateOf(last) > s.asOf
 	r.state = s
-	for _, read := range []func(context.Context) error{r.recallFindings, r.recallInvoices, r.recallFiles} {
+	for _, read := range []func(context.Context) error{r.recallFindings, r.recallInvoices, r.recallContents, r.recallFiles} {
 		if err := read(ctx); err != nil {
 			return err
 		}
@@ -156,7 +162,7 @@ func (r *reconciliation) recallFindings(ctx context.Context) error {
 func (r *reconciliation) recallInvoices(ctx context.Context) error {
 	s := r.state
 	rows, err := r.conn.Query(ctx, `
-		SELECT account, invoice_no, currency, invoice_date, stated_cents, lines, cents, digests
+		SELECT account, invoice_no, currency, invoice_date, stated_cents, lines, cents, digests, first_as_of < $3
 		FROM invoices
 		WHERE carrier = $1 AND invoice_date > $2 AND first_as_of <= $3`,
 		r.settings.carrier, (s.asOf - memoryDays).Start(time.UTC), s.asOf.Start(time.UTC))
@@ -169,6 +175,7 @@ func (r *reconciliation) recallInvoices(ctx context.Context) error {
 	r.ledger.AllowRounding(r.settings.carrier, r.settings.rules.RoundingMinor)
 	_, err = pgx.ForEachRow(rows, []any{
 		&i.Account, &i.InvoiceNo, &i.Currency, &date, &stated, &i.Lines.Count, &i.Lines.Cents, &i.Digests,
+		&i.Before,
 	}, func() error {
 		i.Carrier, i.Date = r.settings.carrier, dateOf(&date)
 		i.Unstated, i.StatedCents = stated == nil, *cmp.Or(stated, new(int64))
@@ -182,15 +189,42 @@ func (r *reconciliation) recallInvoices(ctx context.Context) error {
 	return nil
 }
 
+// recallContents tells the ledger which contents of invoices a person accepted, and which gave way.
+func (r *reconciliation) recallContents(ctx context.Context) error {
+	rows, err := r.conn.Query(ctx, `
+		SELECT account, invoice_no, currency, digest, accepted
+		FROM invoice_contents
+		WHERE carrier = $1`, r.settings.carrier)
+	if err != nil {
+		return fmt.Errorf("reading which invoices were accepted: %w", err)
+	}
+	key := reconcile.InvoiceKey{Carrier: r.settings.carrier}
+	var content int64
+	var accepted bool
+	_, err = pgx.ForEachRow(rows, []any{&key.Account, &key.InvoiceNo, &key.Currency, &content, &accepted}, func() error {
+		r.ledger.Decide(key, content, accepted)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("reading which invoices were accepted: %w", err)
+	}
+	return nil
+}
+
 func (r *reconciliation) recallFiles(ctx context.Context) error {
-	rows, err := r.conn.Query(ctx, `SELECT file_id, name FROM invoice_files WHERE carrier = $1`, r.settings.carrier)
+	rows, err := r.conn.Query(ctx, `
+		SELECT file_id, name, sha256, first_as_of < $2
+		FROM invoice_files
+		WHERE carrier = $1`, r.settings.carrier, r.state.asOf.Start(time.UTC))
 	if err != nil {
 		return fmt.Errorf("reading the names of earlier files: %w", err)
 	}
 	var id int
-	var name string
-	_, err = pgx.ForEachRow(rows, []any{&id, &name}, func() error {
-		r.state.files[id] = name
+	var file seenFile
+	var before bool
+	_, err = pgx.ForEachRow(rows, []any{&id, &file.name, &file.sha256, &before}, func() error {
+		r.state.files[id] = file.name
+		r.state.seen[file] = before
 		return nil
 	})
 	if err != nil {
@@ -262,11 +296,20 @@ func (s *state) find(f *reconcile.Finding) error {
 		dayOf(f.InvoiceDate), f.LineNo, f.TrackingNo, f.Reference, f.OrderID, f.ParcelNo, f.LabelVersion,
 		f.LabelID, f.IntentID, f.Billed.Cents, f.Expected.Cents, f.Difference.Cents, f.Stake().Currency, f.Text,
 		dayOf(f.DisputeBy), string(f.State), f.FirstSeen.Start(time.UTC), s.asOf.Start(time.UTC), nil,
+		contentOf(*f),
 	})
 	if len(s.batch) == batchFindings {
 		return s.flush()
 	}
 	return nil
+}
+
+// contentOf is a finding's content for the database, nil for none.
+func contentOf(f reconcile.Finding) *int64 {
+	if f.Content == 0 {
+		return nil
+	}
+	return &f.Content
 }
 
 // batchFindings is how many findings are held in memory on their way to the database.
@@ -276,7 +319,7 @@ var findingColumns = []string{
 	"finding_id", "carrier", "kind", "severity", "why", "account", "invoice_no", "invoice_date", "line_no",
 	"tracking_no", "reference", "order_id", "parcel_no", "label_version", "label_id", "intent_id",
 	"billed_cents", "expected_cents", "difference_cents", "currency", "charge_text", "dispute_by", "state",
-	"first_seen", "last_seen", "cleared_on",
+	"first_seen", "last_seen", "cleared_on", "content",
 }
 
 func (s *state) flush() error {

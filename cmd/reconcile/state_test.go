@@ -156,9 +156,65 @@ func TestADecisionCoversNoMoreThanWasDecided(t *testing.T) {
 			require.NoError(t, b.pool.QueryRow(t.Context(),
 				`SELECT actor, why FROM finding_changes WHERE state = 'open'`).Scan(&actor, &why))
 			require.Equal(t, runner, actor)
+			shown := b.command("findings", "show", id)
+			require.Equal(t, exitClean, shown.status, shown.stderr)
+			require.Regexp(t, `(?s)kind +over_billed\n.*difference +10.00 USD\n.* by ann: small\n.* open by reconcile: reopened`, shown.stdout)
+			require.Equal(t, exitUsage, b.command("findings", "show", "F-00000000000000000000").status)
 			require.Contains(t, why, "grew from 0.60 USD to 10.00 USD")
 		})
 	}
+}
+
+// TestCarriersAndFilesShareNoFinding: next month's file is called as this month's, another carrier's as ours,
+// and a key whose intent is gone is every carrier's concern.
+func TestCarriersAndFilesShareNoFinding(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.saveKey(label{n: 2, key: "completed"})
+	ids := make(map[string]bool)
+	for _, night := range []struct {
+		carrier, asOf, number string
+	}{
+		// The second as of an earlier day than the first: two lives in one row would contradict each other.
+		{"sim", "2026-04-02", "7.94E+11"},
+		{"other", "2026-03-31", "7.94E+11"},
+		{"sim", "2026-04-03", "7.95E+11"},
+	} {
+		file := b.file("march.csv", strings.ReplaceAll(printInvoiceFile("INV-1", "2026-03-15", "1.00",
+			row{kind: "invoice_level", amount: "1.00"}, row{tracking: night.number, amount: "1.00"}),
+			",sim,", ","+night.carrier+","))
+		b.file("broken.csv", "no invoice "+night.number)
+		got := b.runOver([]string{file, b.in}, "--carrier="+night.carrier, "--as-of="+night.asOf)
+		require.Equal(t, exitInput, got.status, got.stderr)
+		for _, e := range b.exceptionRows() {
+			if e["severity"] == "info" || e["kind"] == "key_without_label" && night.asOf == "2026-04-03" {
+				continue
+			}
+			require.False(t, ids[e["finding_id"]], "%v", e)
+			ids[e["finding_id"]] = true
+			require.Equal(t, night.carrier, e["carrier"])
+		}
+	}
+	require.Len(t, ids, 8)
+}
+
+// TestARowOfAnotherCarrierIsOneFinding: a row that says several charges is still one row.
+func TestARowOfAnotherCarrierIsOneFinding(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.invoiceFile("march.csv", "INV-1", "1.00", row{kind: "invoice_level", amount: "1.00"})
+	content, err := os.ReadFile("../../carrier/fedex/testdata/us25.csv")
+	require.NoError(t, err)
+	b.file("fedex.csv", string(content))
+	require.Equal(t, exitInput, b.run().status)
+	seen := make(map[string]bool)
+	for _, e := range b.exceptionRows() {
+		if e["kind"] == "row_rejected" {
+			require.False(t, seen[e["finding_id"]], "%v", e)
+			seen[e["finding_id"]] = true
+		}
+	}
+	require.NotEmpty(t, seen)
 }
 
 func TestLookingBackChangesNoState(t *testing.T) {
@@ -182,6 +238,90 @@ func TestAnInvoiceThatChangesOvernight(t *testing.T) {
 	b.invoiceFile("again.csv", "INV-1", "9.40", row{tracking: tracking(1), amount: "9.40"})
 	require.Equal(t, exitInput, b.run().status)
 	require.Equal(t, []string{"error invoice_changed"}, b.exceptions(), "what footed first is judged")
+}
+
+// TestAcceptingTheNewerInvoice: until it is accepted, what came first is judged; then the newer, whether the
+// older file is still there or not.
+func TestAcceptingTheNewerInvoice(t *testing.T) {
+	t.Parallel()
+	for name, olderStays := range map[string]bool{"OlderFileGone": false, "OlderFileStays": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.buy(label{n: 1})
+			older := b.invoiceFile("march.csv", "INV-1", "8.40", row{tracking: tracking(1), amount: "8.40"})
+			require.Equal(t, exitClean, b.run().status)
+			if !olderStays {
+				require.NoError(t, os.Remove(older))
+			}
+			b.invoiceFile("newer.csv", "INV-1", "9.40", row{tracking: tracking(1), amount: "9.40"})
+			require.Equal(t, exitInput, b.run("--as-of=2026-04-01").status)
+			changed := b.exceptionRows()[0]
+			require.Equal(t, "invoice_changed", changed["kind"])
+			accept := func(command string) {
+				t.Helper()
+				got := b.command("findings", command, changed["finding_id"], "--why=they corrected it", "--actor=ann")
+				require.Equal(t, exitClean, got.status, got.stderr)
+			}
+
+			// Taken back before a run acts on it, it never was.
+			accept("accept")
+			accept("reopen")
+			require.Equal(t, exitInput, b.run("--as-of=2026-04-01").status)
+			for range 2 { // Twice is once.
+				accept("accept")
+				require.Equal(t, 3, b.count("finding_changes"))
+			}
+
+			want := []string{"error over_billed"}
+			if olderStays {
+				want = []string{"info invoice_resent", "error over_billed"}
+			}
+			for range 2 {
+				require.Equal(t, exitFindings, b.run("--as-of=2026-04-02").status)
+				require.Equal(t, want, kinds(b))
+				require.Equal(t, "cleared", b.stateOf(changed["finding_id"]))
+			}
+			// The newer is what is remembered, and what a third is held against.
+			b.invoiceFile("third.csv", "INV-1", "9.90", row{tracking: tracking(1), amount: "9.90"})
+			require.Equal(t, exitInput, b.run("--as-of=2026-04-03").status)
+			require.Contains(t, b.exceptions(), "error over_billed SIM000001 1.00")
+			require.NoError(t, os.Remove(filepath.Join(b.in, "newer.csv")))
+			require.Equal(t, exitInput, b.run("--as-of=2026-04-03").status)
+			require.Contains(t, b.exceptions(), "error over_billed SIM000001 1.00")
+		})
+	}
+}
+
+func TestOnlyAChangedInvoiceCanBeAccepted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.buy(label{n: 1})
+	b.invoiceFile("march.csv", "INV-1", "9.40", row{tracking: tracking(1), amount: "9.40"})
+	b.run()
+	got := b.command("findings", "accept", b.exceptionRows()[0]["finding_id"], "--why=x", "--actor=ann")
+	require.Equal(t, exitUsage, got.status)
+	require.Contains(t, got.stderr, "only invoice_changed can be accepted")
+	require.Equal(t, 0, b.count("finding_changes"))
+}
+
+// TestAnInvoiceThatComesAgainOvernight: under its own name it is yesterday's file and no news; under another it
+// came again.
+func TestAnInvoiceThatComesAgainOvernight(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.buy(label{n: 1})
+	path := b.invoiceFile("march.csv", "INV-1", "8.40", row{tracking: tracking(1), amount: "8.40"})
+	for _, asOf := range []string{"2026-03-31", "2026-03-31", "2026-04-01"} {
+		require.Equal(t, exitClean, b.run("--as-of="+asOf).status)
+		require.Empty(t, b.exceptions())
+	}
+	require.NoError(t, os.Rename(path, filepath.Join(b.in, "again.csv")))
+	for range 2 {
+		require.Equal(t, exitClean, b.run("--as-of=2026-04-02").status)
+		require.Equal(t, []string{"info invoice_resent"}, b.exceptions())
+	}
+	require.Equal(t, 1, b.count("invoice_lines"))
 }
 
 func TestPartsOfAnInvoiceOnTwoNights(t *testing.T) {

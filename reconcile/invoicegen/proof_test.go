@@ -195,9 +195,8 @@ func (r *reading) Line(l invoice.Line) error {
 
 // Reject implements [invoice.Sink].
 func (r *reading) Reject(rejection invoice.Rejection) error {
-	rejection.Source.File = r.world.Files[r.file].Name
 	r.advice = rejection.Source.String() + ": " + rejection.Advice
-	r.find(reconcile.AboutRow(rejection))
+	r.find(reconcile.Input{Name: r.world.Files[r.file].Name}.Rejected(rejection))
 	return nil
 }
 
