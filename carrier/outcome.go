@@ -76,7 +76,8 @@ const (
 	VoidUnknown VoidState = "unknown"
 )
 
-// VoidResult is the answer of [Carrier.Void].
+// VoidResult is the answer of [Carrier.Void]. Its Code is the carrier's own, or ours; its Message is ours
+// alone, since the carrier's could quote the shipment.
 type VoidResult struct {
 	State   VoidState
 	Code    string

@@ -111,13 +111,17 @@ func TestJudgeVoid(t *testing.T) {
 		"NotFound":     {404, failure("resource_not_found"), carrier.VoidRefused},
 		"404Page":      {404, `<html>`, carrier.VoidUnknown},
 		"400APIError":  {400, failure("api_error"), carrier.VoidUnknown},
+		"OfAPerson":    {422, `{"error": {"code": "invalid_content", "message": "Ada Jones", "details": ["Ada Jones"]}}`, carrier.VoidRefused},
+		"500OfOne":     {500, `{"error": {"code": "internal_server_error", "message": "Ada Jones"}}`, carrier.VoidUnknown},
 		"401":          {401, failure("invalid_token"), carrier.VoidUnknown},
 		"429":          {429, failure("too_many_requests"), carrier.VoidUnknown},
 		"500":          {500, `{"success": {}}`, carrier.VoidUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tt.want, judgeVoid(answer(tt.status, tt.body)).State)
+			got := judgeVoid(answer(tt.status, tt.body))
+			require.Equal(t, tt.want, got.State)
+			require.NotContains(t, got.Message, "Ada")
 		})
 	}
 }

@@ -30,7 +30,7 @@ func (a *Adapter) Void(ctx context.Context, carrierLabelID string) carrier.VoidR
 		return result
 	}
 	if s, err := a.get(ctx, carrierLabelID); err == nil && s.State == stateVoided {
-		result.State = carrier.Voided
+		return carrier.VoidResult{State: carrier.Voided}
 	}
 	return result
 }
@@ -41,21 +41,17 @@ func judgeVoid(a carrierhttp.Answer) carrier.VoidResult {
 		Success jsontext.Value `json:"success"`
 	}
 	c := readComplaint(a)
-	result := carrier.VoidResult{
-		State:   carrier.VoidUnknown,
-		Code:    cmp.Or(carrier.Sanitise(c.Code), "http_"+strconv.Itoa(a.Status)),
-		Message: carrier.Sanitise(c.words()),
-	}
+	code := cmp.Or(carrier.Sanitise(c.Code), "http_"+strconv.Itoa(a.Status))
 	switch a.Status {
 	case http.StatusOK:
-		result.Code, result.Message = carrierhttp.CodeMalformed, "the carrier's answer is not readable"
 		if a.Decode(&v) && v.Success.Kind() == '{' && c.Code == "" {
 			return carrier.VoidResult{State: carrier.Voided}
 		}
+		return carrierhttp.VoidUnknown(carrierhttp.CodeMalformed, "the carrier's answer is not readable")
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity:
 		if c.Code != "" && c.Code != "api_error" {
-			result.State = carrier.VoidRefused
+			return carrierhttp.VoidRefused(code)
 		}
 	}
-	return result
+	return carrierhttp.VoidUnanswered(code)
 }

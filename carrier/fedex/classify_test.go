@@ -94,6 +94,10 @@ func TestJudgeVoid(t *testing.T) {
 		"Refused":       {400, failure("SHIPMENT.USER.UNAUTHORIZED"), carrier.VoidRefused},
 		"400OfItsOwn":   {400, failure("SYSTEM.UNEXPECTED.ERROR"), carrier.VoidUnknown},
 		"400Nothing":    {400, `{}`, carrier.VoidUnknown},
+		"OfAPerson":     {400, `{"errors": [{"code": "A.B", "message": "Ada Jones"}]}`, carrier.VoidRefused},
+		"500OfAPerson":  {500, `{"errors": [{"code": "A.B", "message": "Ada Jones"}]}`, carrier.VoidUnknown},
+		"SuccessOfOne":  {200, `{"output": {"cancelledShipment": true, "successMessage": "Ada Jones"}}`, carrier.Voided},
+		"NotOfAPerson":  {200, `{"output": {"cancelledShipment": false, "successMessage": "Ada Jones"}}`, carrier.VoidRefused},
 		"401":           {401, failure("NOT.AUTHORIZED.ERROR"), carrier.VoidUnknown},
 		"404":           {404, failure("NOT.FOUND.ERROR"), carrier.VoidRefused},
 		"404OtherCode":  {404, failure("ROUTE.NOT.FOUND"), carrier.VoidUnknown},
@@ -102,7 +106,9 @@ func TestJudgeVoid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tt.want, judgeVoid(answer(tt.status, tt.body)).State)
+			got := judgeVoid(answer(tt.status, tt.body))
+			require.Equal(t, tt.want, got.State)
+			require.NotContains(t, got.Message, "Ada")
 		})
 	}
 }

@@ -61,30 +61,23 @@ func judgeVoid(a carrierhttp.Answer) carrier.VoidResult {
 	var v struct {
 		Errors complaints `json:"errors"`
 		Output *struct {
-			Shipment bool   `json:"cancelledShipment"`
-			History  bool   `json:"cancelledHistory"`
-			Message  string `json:"successMessage"`
+			Shipment bool `json:"cancelledShipment"`
+			History  bool `json:"cancelledHistory"`
 		} `json:"output"`
 	}
 	if !a.Decode(&v) {
 		return carrierhttp.VoidUnknown(carrierhttp.CodeMalformed, "the carrier's answer is not readable")
 	}
 	found := readErrors(a)
-	result := carrier.VoidResult{
-		State:   carrier.VoidUnknown,
-		Code:    found.code(a.Status),
-		Message: carrier.Sanitise(found.message()),
-	}
 	switch {
 	case a.Status == http.StatusOK && len(v.Errors) == 0 && v.Output != nil:
-		result.Message = carrier.Sanitise(v.Output.Message)
-		result.State, result.Code = carrier.VoidRefused, "not_cancelled"
 		if v.Output.Shipment || v.Output.History {
-			result.State, result.Code = carrier.Voided, ""
+			return carrier.VoidResult{State: carrier.Voided}
 		}
+		return carrierhttp.VoidRefused("not_cancelled")
 	case a.Status == http.StatusBadRequest && classify(a.Status, found) == carrier.Rejected,
 		a.Status == http.StatusNotFound && len(found) > 0 && found[0].Code == codeNotFound:
-		result.State = carrier.VoidRefused
+		return carrierhttp.VoidRefused(found.code(a.Status))
 	}
-	return result
+	return carrierhttp.VoidUnanswered(found.code(a.Status))
 }

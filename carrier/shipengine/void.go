@@ -1,6 +1,7 @@
 package shipengine
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -30,16 +31,15 @@ func (a *Adapter) Void(ctx context.Context, carrierLabelID string) carrier.VoidR
 	return judgeVoid(answer)
 }
 
-// judgeVoid leaves the carrier's message out: it may quote the shipment, which is not at hand here to
-// take out of it. The reason_code says as much.
+// judgeVoid leaves the carrier's message out: its reason_code says as much.
 func judgeVoid(answer carrierhttp.Answer) carrier.VoidResult {
 	if answer.Status != http.StatusOK {
 		c := readErrors(answer)
 		result := c.result(carrier.Purchase{}, answer)
 		if answer.Status == http.StatusNotFound && len(c) > 0 {
-			return carrier.VoidResult{State: carrier.VoidRefused, Code: result.Code, Message: "the carrier does not know the label"}
+			return carrierhttp.VoidRefused(result.Code)
 		}
-		return carrierhttp.VoidUnknown(result.Code, "the carrier does not say what became of the label")
+		return carrierhttp.VoidUnanswered(result.Code)
 	}
 	var v struct {
 		// Approved is a pointer because an answer without it is no refusal.
@@ -52,11 +52,7 @@ func judgeVoid(answer carrierhttp.Answer) carrier.VoidResult {
 	switch {
 	case *v.Approved, v.ReasonCode == reasonAlreadyVoided:
 		return carrier.VoidResult{State: carrier.Voided}
-	case v.ReasonCode == "":
-		return carrier.VoidResult{State: carrier.VoidRefused, Code: "not_approved", Message: "the carrier does not void the label"}
 	default:
-		return carrier.VoidResult{
-			State: carrier.VoidRefused, Code: carrier.Sanitise(v.ReasonCode), Message: "the carrier does not void the label",
-		}
+		return carrierhttp.VoidRefused(cmp.Or(v.ReasonCode, "not_approved"))
 	}
 }

@@ -83,16 +83,24 @@ func TestJudgeVoid(t *testing.T) {
 		"ErrorInside":    {200, refused, carrier.VoidUnknown},
 		"NotJSON":        {200, `CANCELED`, carrier.VoidUnknown},
 		"Twice":          {400, `{"error": {"code": "400", "message": "Bad Request", "errors": [{"detail": "A refund request for this order has already been submitted today"}]}}`, carrier.Voided},
+		"Cancelled2nd":   {400, `{"error": {"code": "400", "message": "Bad Request", "errors": [{"detail": "The label is already canceled."}]}}`, carrier.Voided},
+		"UsedAlready":    {400, `{"error": {"code": "400", "message": "Bad Request", "errors": [{"detail": "The label has already been used"}]}}`, carrier.VoidRefused},
+		"InAManifest":    {400, `{"error": {"code": "400", "message": "Bad Request", "errors": [{"detail": "The label has already been submitted in a manifest"}]}}`, carrier.VoidRefused},
+		"DisputeOfWords": {200, `{"trackingNumber": "92", "status": "DISPUTED", "disputeId": "of Ada Jones"}`, carrier.Voided},
 		"NotRefundable":  {400, `{"error": {"code": "400", "message": "Bad Request", "errors": [{"detail": "A refund request for this order cannot be submitted"}]}}`, carrier.VoidRefused},
 		"NotFound":       {400, `{"error": {"code": "400", "message": "Bad Request", "errors": [{"detail": "Order not found"}]}}`, carrier.VoidRefused},
 		"400Page":        {400, `<html>already </html>`, carrier.VoidUnknown},
+		"OfAPerson":      {400, `{"error": {"code": "400", "message": "Ada Jones", "errors": [{"detail": "Ada Jones", "title": "Ada Jones"}]}}`, carrier.VoidRefused},
+		"503OfAPerson":   {503, `{"error": {"code": "503", "message": "Ada Jones"}}`, carrier.VoidUnknown},
 		"401":            {401, badRequest, carrier.VoidUnknown},
 		"404":            {404, badRequest, carrier.VoidUnknown},
 		"503SaysAlready": {503, `{"error": {"code": "503", "message": "it is already late"}}`, carrier.VoidUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tt.want, judgeVoid(answer(tt.status, tt.body)).State)
+			got := judgeVoid(answer(tt.status, tt.body))
+			require.Equal(t, tt.want, got.State)
+			require.NotContains(t, got.Message, "Ada")
 		})
 	}
 }

@@ -3,7 +3,7 @@ package usps
 import (
 	"context"
 	"net/http"
-	"strings"
+	"regexp"
 
 	"waybill/carrier"
 	"waybill/internal/carrierhttp"
@@ -44,19 +44,14 @@ func judgeVoid(a carrierhttp.Answer) carrier.VoidResult {
 		return judgeCancelled(a)
 	}
 	c, documented := readComplaint(a)
-	result := carrier.VoidResult{
-		State:   carrier.VoidUnknown,
-		Code:    c.code(a.Status),
-		Message: carrier.Sanitise(c.message()),
-	}
 	switch {
 	case a.Status != http.StatusBadRequest || !documented:
-	case c.saysAlready():
-		result.State = carrier.Voided
+		return carrierhttp.VoidUnanswered(c.code(a.Status))
+	case alreadyAsked.MatchString(c.message()):
+		return carrier.VoidResult{State: carrier.Voided, Code: c.code(a.Status)}
 	default:
-		result.State = carrier.VoidRefused
+		return carrierhttp.VoidRefused(c.code(a.Status))
 	}
-	return result
 }
 
 func judgeCancelled(a carrierhttp.Answer) carrier.VoidResult {
@@ -68,18 +63,16 @@ func judgeCancelled(a carrierhttp.Answer) carrier.VoidResult {
 	case !a.Decode(&v):
 	case v.Status == statusCanceled:
 		return carrier.VoidResult{State: carrier.Voided, Code: statusCanceled}
+	case v.Status == statusDisputed && digits.MatchString(v.DisputeID):
+		return carrier.VoidResult{State: carrier.Voided, Code: statusDisputed, Message: "refund asked for, dispute " + v.DisputeID}
 	case v.Status == statusDisputed:
-		return carrier.VoidResult{
-			State: carrier.Voided, Code: statusDisputed,
-			Message: carrier.Sanitise("refund asked for, dispute " + v.DisputeID),
-		}
+		return carrier.VoidResult{State: carrier.Voided, Code: statusDisputed, Message: "refund asked for"}
 	}
 	return carrierhttp.VoidUnknown(carrierhttp.CodeMalformed, "the carrier's answer is not readable")
 }
 
-// saysAlready finds the refusal of a second cancellation. USPS has no code of its own for it, so its
-// words decide (second-hand: "has already been submitted today"). Should they change, the void is
-// refused, and a person looks.
-func (c complaint) saysAlready() bool {
-	return strings.Contains(strings.ToLower(c.message()), " already ")
-}
+// alreadyAsked finds the refusal of a second cancellation. USPS has no code of its own for it, so its
+// words decide (second-hand: "A refund request for this order has already been submitted today"; the
+// other is inferred from the state's name). A label that was used already is refused too, and is not void.
+// Should the words change, the void is refused, and a person looks.
+var alreadyAsked = regexp.MustCompile(`(?i)\brefund request\b.*\balready been submitted\b|\balready (been )?cancell?ed\b`)
