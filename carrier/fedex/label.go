@@ -1,10 +1,10 @@
 package fedex
 
 import (
-	"cmp"
 	"encoding/json/jsontext"
 	"errors"
 	"regexp"
+	"slices"
 
 	"waybill/carrier"
 	"waybill/internal/carrierhttp"
@@ -109,10 +109,12 @@ func readTrackingNo(p carrier.Purchase, a carrierhttp.Answer) *carrier.Label {
 		return nil
 	}
 	for _, s := range w.Output.Shipments {
+		numbers := []string{s.Master}
 		for _, piece := range s.Pieces {
-			if no := cmp.Or(s.Master, piece.TrackingNo); trackingPattern.MatchString(no) {
-				return &carrier.Label{ID: no, TrackingNo: no, Reference: p.Reference}
-			}
+			numbers = append(numbers, piece.TrackingNo)
+		}
+		if i := slices.IndexFunc(numbers, trackingPattern.MatchString); i >= 0 {
+			return &carrier.Label{ID: numbers[i], TrackingNo: numbers[i], Reference: p.Reference}
 		}
 	}
 	return nil

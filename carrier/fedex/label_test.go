@@ -42,6 +42,8 @@ func TestJudgeSuccess(t *testing.T) {
 		"Errors":          {`"output"`, `"errors": [{"code": "A.B", "message": "No."}], "output"`, "A.B", true},
 		"NoErrors":        {`"output"`, `"errors": [], "output"`, "", true},
 		"Job":             {`"alerts"`, `"jobId": "j", "alerts"`, codeAsynchronous, true},
+		"NoPieces":        {`"pieceResponses"`, `"pieces"`, carrierhttp.CodeMalformed, true},
+		"MasterIsAPath":   {`"masterTrackingNumber": "794953535000", "serviceType": "FEDEX_GROUND"`, `"masterTrackingNumber": "../x", "serviceType": 7`, carrierhttp.CodeMalformed, true},
 		"TwoPieces":       {`"pieceResponses": [`, `"pieceResponses": [{},`, carrierhttp.CodeMalformed, true},
 		"TwoShipments":    {`"transactionShipments": [`, `"transactionShipments": [{},`, carrierhttp.CodeMalformed, true},
 		"DuplicateName":   {tracking, tracking + "," + tracking, carrierhttp.CodeMalformed, false},
