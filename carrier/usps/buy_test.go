@@ -146,6 +146,28 @@ func TestNothingIsBoughtWithoutADate(t *testing.T) {
 	}
 }
 
+// TestReprintOfAnother: a key that names another label prints nothing on this one's parcel.
+func TestReprintOfAnother(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"labelMetadata": {"trackingNumber": "92055"}, "labelImage": "JVBERi0="}`: "",
+		`{"trackingNumber": "92055", "labelImage": "JVBERi0="}`:                    "",
+		`{"labelMetadata": {"trackingNumber": "92056"}, "labelImage": "JVBERi0="}`: "another label",
+		`{"trackingNumber": "92056", "labelImage": "JVBERi0="}`:                    "another label",
+		`{"labelMetadata": "?", "labelImage": "JVBERi0="}`:                         "not readable",
+		`{"labelMetadata": {"labelImage": "JVBERi0="}}`:                            "not a file of format pdf",
+	} {
+		a, _ := newStand(t, keyed, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) })
+		d, err := a.Document(t.Context(), carrier.DocumentRequest{TrackingNo: "92055", CarrierKey: "carrier:c:k", Format: carrier.PDF})
+		if want == "" {
+			require.NoError(t, err, body)
+			continue
+		}
+		require.ErrorContains(t, err, want, body)
+		require.Empty(t, d.Content, body)
+	}
+}
+
 // TestReprint: by key where one is honoured, else by tracking number.
 func TestReprint(t *testing.T) {
 	t.Parallel()

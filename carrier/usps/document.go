@@ -13,7 +13,8 @@ import (
 )
 
 // Document implements [carrier.Documents] by a reprint, of the key where one is honoured. USPS reprints
-// a label three times at most, up to its mailing date, and not once it is cancelled; it charges nothing.
+// a label three times at most, up to its mailing date, and not once it is cancelled; it charges nothing. An
+// answer of another shape, or for another label, is an error: the document stays due.
 func (a *Adapter) Document(ctx context.Context, r carrier.DocumentRequest) (carrier.Document, error) {
 	answer, err := a.reprint(ctx, r)
 	switch {
@@ -22,17 +23,38 @@ func (a *Adapter) Document(ctx context.Context, r carrier.DocumentRequest) (carr
 	case answer.Status != http.StatusOK:
 		return carrier.Document{}, fmt.Errorf("reprinting: the carrier answered with status %d", answer.Status)
 	}
-	var printed struct {
-		Image jsontext.Value `json:"labelImage"`
-	}
-	if !answer.Decode(&printed) {
+	printed, ok := readReprint(answer)
+	switch {
+	case !ok:
 		return carrier.Document{}, errors.New("reprinting: the carrier's answer is not readable")
+	case printed.isAnother(r.TrackingNo):
+		return carrier.Document{}, errors.New("reprinting: the carrier's answer is another label")
 	}
 	d := readImage(r.Format, printed.Image)
 	if len(d.Content) == 0 {
 		return carrier.Document{}, fmt.Errorf("reprinting: not a file of format %s", r.Format)
 	}
 	return d, nil
+}
+
+// reprinted is the answer to a reprint. How it is laid out is known of second-hand only, and whether it
+// names the label not for certain: where it does, in either place, it must be the one that was asked for.
+type reprinted struct {
+	TrackingNo string `json:"trackingNumber"`
+	Metadata   struct {
+		TrackingNo string `json:"trackingNumber"`
+	} `json:"labelMetadata"`
+	Image jsontext.Value `json:"labelImage"`
+}
+
+func readReprint(answer carrierhttp.Answer) (r reprinted, ok bool) {
+	ok = answer.Decode(&r)
+	return r, ok
+}
+
+func (r reprinted) isAnother(trackingNo string) bool {
+	named := func(no string) bool { return no != "" && no != trackingNo }
+	return named(r.TrackingNo) || named(r.Metadata.TrackingNo)
 }
 
 func (a *Adapter) reprint(ctx context.Context, r carrier.DocumentRequest) (carrierhttp.Answer, error) {
