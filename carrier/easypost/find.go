@@ -170,7 +170,7 @@ func (a *Adapter) readList(ctx context.Context, reference string, from time.Time
 		}
 		if !page.more {
 			slices.Reverse(labels) // oldest first
-			return labels, nil
+			return carrierhttp.Once(labels), nil
 		}
 		before = page.last
 	}

@@ -136,6 +136,7 @@ func TestFindListed(t *testing.T) {
 		"OneAmongOthers":     {map[string]string{first: list(false, foreign, sold, foreign)}, []string{"shp_1"}},
 		"OldestFirst":        {map[string]string{first: list(false, numbered(sold, 3), numbered(sold, 2))}, []string{"shp_2", "shp_3"}},
 		"OverTwoPages":       {map[string]string{first: list(true, numbered(sold, 9), foreign), second: list(false, sold)}, []string{"shp_1", "shp_9"}},
+		"PagesOverlap":       {map[string]string{first: list(true, sold, numbered(sold, 8)), second: list(false, numbered(sold, 8))}, []string{"shp_8", "shp_1"}},
 		"NotSold":            {map[string]string{first: list(false, made)}, []string{}},
 		"SecondPageFails":    {map[string]string{first: list(true, sold, foreign), second: "status 429"}, nil},
 		"SecondPageIsFirst":  {map[string]string{first: list(true, foreign), second: list(true, foreign)}, nil},

@@ -66,7 +66,7 @@ func (a *Adapter) find(ctx context.Context, reference string) ([]carrier.Label, 
 		}
 		labels = append(labels, label)
 	}
-	return labels, nil
+	return carrierhttp.Once(labels), nil
 }
 
 // listAll goes through all pages.

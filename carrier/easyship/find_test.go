@@ -110,6 +110,18 @@ func TestFindVoided(t *testing.T) {
 	require.True(t, labels[0].Voided)
 }
 
+// TestFindCountsALabelOnce: pages shift while they are read, and nothing was bought twice.
+func TestFindCountsALabelOnce(t *testing.T) {
+	t.Parallel()
+	a := newStand(t, func(w http.ResponseWriter, r *http.Request) {
+		next := map[string]string{"1": "2", "2": "null"}[r.URL.Query().Get("page")]
+		_, _ = fmt.Fprintf(w, `{"shipments": [%s], "meta": {"pagination": {"next": %s}}}`, named("S1", "2026-12-01T10:00:00Z"), next)
+	})
+	labels, err := a.Find(t.Context(), carrier.Query{Reference: "REF1"})
+	require.NoError(t, err)
+	require.Len(t, labels, 1)
+}
+
 // TestFindReadsAllPages: the label that matters may stand on the last. After that none is asked for.
 func TestFindReadsAllPages(t *testing.T) {
 	t.Parallel()

@@ -153,5 +153,5 @@ func (a *Adapter) readLabels(listed []wireLabel, shipmentID, reference string) (
 		}
 		labels = append(labels, label)
 	}
-	return labels, nil
+	return carrierhttp.Once(labels), nil
 }

@@ -54,6 +54,7 @@ func TestFind(t *testing.T) {
 		"SecondPageFails":     {byID, map[string]string{pageURL(1): list(2, 2, sold), pageURL(2): "status 429"}, nil},
 		"FewerThanCounted":    {byID, map[string]string{pageURL(1): list(2, 1, sold)}, nil},
 		"OneTwiceOneNot":      {byID, map[string]string{pageURL(1): list(2, 2, sold), pageURL(2): list(2, 2, sold)}, nil},
+		"OneListedTwice":      {byID, map[string]string{pageURL(1): list(1, 2, sold), pageURL(2): list(1, 2, sold)}, []string{"se-9"}},
 		"OtherMoney":          {byID, map[string]string{pageURL(1): list(1, 1, strings.ReplaceAll(sold, "usd", "cad"))}, nil},
 		"NoneButCounted":      {byID, map[string]string{pageURL(1): list(1, 1)}, nil},
 		"NotAList":            {byID, map[string]string{pageURL(1): `{"total": 0, "pages": 0}`}, nil},
