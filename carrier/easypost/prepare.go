@@ -47,7 +47,8 @@ func refused(outcome carrier.Outcome, code, message string) carrier.Preparation 
 	return carrier.Preparation{Refusal: carrier.Result{Outcome: outcome, Code: code, Message: message}}
 }
 
-// judgePrepared never knows an unknown: a shipment that may or may not have been made costs nothing.
+// judgePrepared never knows an unknown: a shipment that may or may not have been made costs nothing. One
+// that comes back sold, which nothing that is sent asks for, is paid for all the same: it is looked up.
 func (a *Adapter) judgePrepared(p carrier.Purchase, answer carrierhttp.Answer) carrier.Preparation {
 	if answer.Status != http.StatusCreated && answer.Status != http.StatusOK {
 		c := readComplaint(answer)
@@ -62,7 +63,19 @@ func (a *Adapter) judgePrepared(p carrier.Purchase, answer carrierhttp.Answer) c
 	if s.Reference != p.Reference {
 		return refused(carrier.NotBought, codeWrongReference, "the shipment is for another reference")
 	}
+	if s.PostageLabel != nil {
+		return carrier.Preparation{RemoteID: s.ID + "," + s.soldRate(), Sold: true}
+	}
 	return a.judgeRates(p, s)
+}
+
+// soldRate is the id of the rate that a shipment was sold at. A look-up needs the shipment's alone, so that
+// a sold one which does not say is none the less to be looked up.
+func (s shipment) soldRate() string {
+	if s.SelectedRate != nil && ratePattern.MatchString(s.SelectedRate.ID) {
+		return s.SelectedRate.ID
+	}
+	return "rate_unknown"
 }
 
 func (a *Adapter) judgeRates(p carrier.Purchase, s shipment) carrier.Preparation {

@@ -67,6 +67,22 @@ func TestJudgePrepared(t *testing.T) {
 	}
 }
 
+// TestShipmentMadeSoldIsNotBoughtAgain: whatever its price, and whether it says at which rate or not.
+func TestShipmentMadeSoldIsNotBoughtAgain(t *testing.T) {
+	t.Parallel()
+	p := goodPurchase()
+	p.Shipment.MaxCostCents = new(int64(1))
+	for _, body := range []string{sold, strings.Replace(sold, `"selected_rate"`, `"x"`, 1)} {
+		got := adapter().judgePrepared(p, jsonAnswer(201, body))
+		require.True(t, got.Sold)
+		id, _, ok := splitRemoteID(got.RemoteID)
+		require.True(t, ok)
+		require.Equal(t, "shp_1", id)
+	}
+	other := adapter().judgePrepared(p, jsonAnswer(201, strings.Replace(sold, "REF1", "REF2", 1)))
+	require.Equal(t, codeWrongReference, other.Refusal.Code)
+}
+
 func TestCarrierAccountChoosesTheRate(t *testing.T) {
 	t.Parallel()
 	a := adapter()
