@@ -67,6 +67,7 @@ func TestNewRefuses(t *testing.T) {
 		"NoCarrier":    {func(c *Config) { c.Carrier = "" }, "carrier is needed"},
 		"OtherAccount": {func(c *Config) { c.CarrierAccount = "1" }, "carrier_account"},
 		"BadService":   {func(c *Config) { c.Services = []string{"next day"} }, "next day"},
+		"BadHost":      {func(c *Config) { c.DocumentHosts = []string{"https://files.example.com"} }, "must be a host alone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,7 +15,6 @@ package easypost
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"regexp"
 
@@ -90,10 +89,9 @@ func New(cfg Config) (*Adapter, error) {
 	case !carrierAccountPattern.MatchString(cfg.CarrierAccount):
 		return nil, errors.New("options: carrier_account must begin with ca_")
 	}
-	for _, service := range cfg.Services {
-		if !servicePattern.MatchString(service) {
-			return nil, fmt.Errorf("options: services: %q is not the name of a service such as GroundAdvantage", service)
-		}
+	err = errors.Join(carrierhttp.CheckServices(cfg.Services, servicePattern, "GroundAdvantage"), carrierhttp.CheckHosts(cfg.DocumentHosts))
+	if err != nil {
+		return nil, err
 	}
 	return &Adapter{cfg: cfg, client: client}, nil
 }

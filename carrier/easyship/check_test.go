@@ -61,6 +61,7 @@ func TestNewRefuses(t *testing.T) {
 		"BadCurrency":    {func(c *Config) { c.Currency = "dollars" }, "currency"},
 		"NoSecret":       {func(c *Config) { c.Secret = "" }, "secret"},
 		"NoServices":     {func(c *Config) { c.Services = nil }, "services are needed"},
+		"BadHost":        {func(c *Config) { c.DocumentHosts = []string{"files.example.com/x"} }, "must be a host alone"},
 		"NoCourier":      {func(c *Config) { c.Services = map[string]string{"ground": ""} }, "courier id"},
 		"OneCourier":     {func(c *Config) { c.Services = map[string]string{"a": "c", "b": "c"} }, "two names"},
 		"FreeContents":   {func(c *Config) { c.Contents.Value = "0" }, "value"},

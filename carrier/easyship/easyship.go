@@ -91,7 +91,7 @@ func New(cfg Config) (*Adapter, error) {
 	cfg.Contents.Description = cmp.Or(cfg.Contents.Description, "Goods")
 	cfg.Contents.Category = cmp.Or(cfg.Contents.Category, "fashion")
 	cfg.Contents.Value = cmp.Or(cfg.Contents.Value, "1")
-	if err := errors.Join(cfg.check(), cfg.checkKey()); err != nil {
+	if err := errors.Join(cfg.check(), cfg.checkKey(), carrierhttp.CheckHosts(cfg.DocumentHosts)); err != nil {
 		return nil, err
 	}
 	cfg.Capabilities.Void = true

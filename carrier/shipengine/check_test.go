@@ -67,6 +67,7 @@ func TestNewRefuses(t *testing.T) {
 		"NoCarrier":    {func(c *Config) { c.CarrierID = "" }, "carrier_id is needed"},
 		"OtherCarrier": {func(c *Config) { c.CarrierID = "stamps_com" }, "carrier_id"},
 		"BadService":   {func(c *Config) { c.Services = []string{"next day"} }, "next day"},
+		"BadHost":      {func(c *Config) { c.DocumentHosts = []string{"https://files.example.com"} }, "must be a host alone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

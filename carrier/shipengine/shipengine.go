@@ -16,7 +16,6 @@ package shipengine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"regexp"
 
@@ -84,10 +83,9 @@ func New(cfg Config) (*Adapter, error) {
 	case !idPattern.MatchString(cfg.CarrierID):
 		return nil, errors.New("options: carrier_id is needed, and begins with se-")
 	}
-	for _, service := range cfg.Services {
-		if !servicePattern.MatchString(service) {
-			return nil, fmt.Errorf("options: services: %q is not a service code such as usps_ground_advantage", service)
-		}
+	err = errors.Join(carrierhttp.CheckServices(cfg.Services, servicePattern, "usps_ground_advantage"), carrierhttp.CheckHosts(cfg.DocumentHosts))
+	if err != nil {
+		return nil, err
 	}
 	return &Adapter{cfg: cfg, client: client}, nil
 }
