@@ -6,11 +6,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
-	"waybill/internal/testdb"
 )
 
 // plant inserts a purchased intent and its label as they were at some moment, which a test chooses.
@@ -176,13 +173,7 @@ func TestList(t *testing.T) {
 // that may be long is read on in its order from where the last page ended, and never sorted.
 func TestListsReadAnIndex(t *testing.T) {
 	t.Parallel()
-	cfg, err := pgxpool.ParseConfig(testdb.URL(t))
-	require.NoError(t, err)
-	ear := &eavesdropper{}
-	cfg.ConnConfig.Tracer = ear
-	db, err := pgxpool.NewWithConfig(t.Context(), cfg)
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
+	db, ear := overheard(t)
 	b := setupOn(t, db, newFakeCarrier(t, keyed))
 	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	order, after := int64(0), uuid.Nil

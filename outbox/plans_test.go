@@ -56,10 +56,9 @@ func (e *eavesdropper) TraceBatchQuery(_ context.Context, _ *pgx.Conn, d pgx.Tra
 
 func (e *eavesdropper) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// TestNoStepReadsTheBacklog: what a batch costs must not depend on how much waits behind it. The tables
-// have no statistics, as in a service's first hours, when the planner takes a backlog for a few rows.
-func TestNoStepReadsTheBacklog(t *testing.T) {
-	t.Parallel()
+// overheard is a pool on a database of the test's own, and who notes what it sends.
+func overheard(t *testing.T) (*pgxpool.Pool, *eavesdropper) {
+	t.Helper()
 	cfg, err := pgxpool.ParseConfig(testdb.URL(t))
 	require.NoError(t, err)
 	ear := &eavesdropper{}
@@ -67,6 +66,14 @@ func TestNoStepReadsTheBacklog(t *testing.T) {
 	db, err := pgxpool.NewWithConfig(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
+	return db, ear
+}
+
+// TestNoStepReadsTheBacklog: what a batch costs must not depend on how much waits behind it. The tables
+// have no statistics, as in a service's first hours, when the planner takes a backlog for a few rows.
+func TestNoStepReadsTheBacklog(t *testing.T) {
+	t.Parallel()
+	db, ear := overheard(t)
 	b := setupOn(t, db, newFakeCarrier(t, keyed))
 	var bought, backlog []uuid.UUID
 	for range 20 {

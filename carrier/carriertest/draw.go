@@ -31,6 +31,21 @@ func Takes(t *testing.T, b Bench, draw func(*rapid.T) carrier.Shipment, sold fun
 	})
 }
 
+// TakesAndFinds is [Takes], of a carrier whose look-up then tells what was bought: the service, and a weight
+// that is not below the parcel's, nor above it by more than the carrier's step.
+func TakesAndFinds(t *testing.T, b Bench, draw func(*rapid.T) carrier.Shipment) {
+	t.Helper()
+	Takes(t, b, draw, func(rt *rapid.T, p carrier.Purchase) {
+		found, err := b.Carrier.Find(t.Context(), carrier.Query{Reference: p.Reference})
+		require.NoError(rt, err)
+		require.Len(rt, found, 1)
+		require.Equal(rt, p.Shipment.Service, found[0].Service)
+		off := found[0].WeightG - p.Shipment.WeightG
+		require.GreaterOrEqual(rt, off, int64(0))
+		require.LessOrEqual(rt, off, found[0].WeightStepG)
+	})
+}
+
 // Edges are the edges of what a carrier takes within the United States.
 type Edges struct {
 	Services []string

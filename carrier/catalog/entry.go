@@ -123,7 +123,7 @@ func (e entry) checkClass() error {
 }
 
 func (e entry) capabilities() carrier.Capabilities {
-	var c carrier.Capabilities
+	c := carrier.Capabilities{Void: true} // labels of every kind can be
 	if e.Class == carrier.Keyed {
 		c.Key = &carrier.Key{Window: e.KeyWindow, Margin: e.KeyMargin}
 	}

@@ -30,14 +30,12 @@ func newSim(e entry, secret string) (carrier.Carrier, error) {
 	if _, err := options[struct{}](e); err != nil {
 		return nil, err
 	}
-	capabilities := e.capabilities()
-	capabilities.Void = true
 	return sim.New(sim.Config{
 		Name:         e.Name,
 		BaseURL:      e.BaseURL,
 		Account:      e.Account,
 		Currency:     e.Currency,
-		Capabilities: capabilities,
+		Capabilities: e.capabilities(),
 		Secret:       secret,
 	})
 }
@@ -52,14 +50,12 @@ func newEasyPost(e entry, secret string) (carrier.Carrier, error) {
 	if err != nil {
 		return nil, err
 	}
-	capabilities := e.capabilities()
-	capabilities.Void = true
 	return easypost.New(easypost.Config{
 		Name:           e.Name,
 		BaseURL:        e.BaseURL,
 		Account:        e.Account,
 		Currency:       e.Currency,
-		Capabilities:   capabilities,
+		Capabilities:   e.capabilities(),
 		Secret:         secret,
 		Carrier:        o.Carrier,
 		CarrierAccount: o.CarrierAccount,
@@ -77,14 +73,12 @@ func newShipEngine(e entry, secret string) (carrier.Carrier, error) {
 	if err != nil {
 		return nil, err
 	}
-	capabilities := e.capabilities()
-	capabilities.Void = true
 	return shipengine.New(shipengine.Config{
 		Name:          e.Name,
 		BaseURL:       e.BaseURL,
 		Account:       e.Account,
 		Currency:      e.Currency,
-		Capabilities:  capabilities,
+		Capabilities:  e.capabilities(),
 		Secret:        secret,
 		CarrierID:     o.CarrierID,
 		Services:      o.Services,
