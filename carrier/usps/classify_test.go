@@ -79,6 +79,8 @@ func TestJudgeVoid(t *testing.T) {
 	}{
 		"Cancelled":      {200, `{"trackingNumber": "92", "status": "CANCELED"}`, carrier.Voided},
 		"Disputed":       {200, `{"trackingNumber": "92", "status": "DISPUTED", "disputeId": "103789"}`, carrier.Voided},
+		"AnotherLabel":   {200, `{"trackingNumber": "93", "status": "CANCELED"}`, carrier.VoidUnknown},
+		"NoLabelNamed":   {200, `{"status": "CANCELED"}`, carrier.Voided},
 		"OtherStatus":    {200, `{"status": "OK"}`, carrier.VoidUnknown},
 		"ErrorInside":    {200, refused, carrier.VoidUnknown},
 		"NotJSON":        {200, `CANCELED`, carrier.VoidUnknown},
@@ -98,7 +100,7 @@ func TestJudgeVoid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := judgeVoid(answer(tt.status, tt.body))
+			got := judgeVoid(answer(tt.status, tt.body), "92")
 			require.Equal(t, tt.want, got.State)
 			require.NotContains(t, got.Message, "Ada")
 		})

@@ -103,7 +103,7 @@ func FuzzVoid(f *testing.F) {
 		a := answer(status, string(body))
 		a.Header.Set("Content-Type", contentType)
 		a.Whole = whole
-		r := judgeVoid(a)
+		r := judgeVoid(a, "9205590006662200704797")
 		carriertest.RequireSafe(t, r.Code, r.Message)
 		if r.State != carrier.VoidUnknown && (!whole || !a.IsJSON() || status != 200 && status != 400) {
 			t.Fatalf("%d %q is taken for %s", status, body, r.State)

@@ -30,7 +30,7 @@ func (a *Adapter) Void(ctx context.Context, carrierLabelID string) carrier.VoidR
 	if answer.Status == http.StatusUnauthorized {
 		a.forget(tokens)
 	}
-	return judgeVoid(answer)
+	return judgeVoid(answer, carrierLabelID)
 }
 
 // The states of a cancellation (second-hand).
@@ -39,9 +39,11 @@ const (
 	statusDisputed = "DISPUTED"
 )
 
-func judgeVoid(a carrierhttp.Answer) carrier.VoidResult {
+const codeWrongLabel = "wrong_label"
+
+func judgeVoid(a carrierhttp.Answer, trackingNo string) carrier.VoidResult {
 	if a.Status == http.StatusOK {
-		return judgeCancelled(a)
+		return judgeCancelled(a, trackingNo)
 	}
 	c, documented := readComplaint(a)
 	switch {
@@ -54,13 +56,16 @@ func judgeVoid(a carrierhttp.Answer) carrier.VoidResult {
 	}
 }
 
-func judgeCancelled(a carrierhttp.Answer) carrier.VoidResult {
+func judgeCancelled(a carrierhttp.Answer, trackingNo string) carrier.VoidResult {
 	var v struct {
-		Status    string `json:"status"`
-		DisputeID string `json:"disputeId"`
+		TrackingNo string `json:"trackingNumber"`
+		Status     string `json:"status"`
+		DisputeID  string `json:"disputeId"`
 	}
 	switch {
 	case !a.Decode(&v):
+	case v.TrackingNo != "" && v.TrackingNo != trackingNo:
+		return carrierhttp.VoidUnknown(codeWrongLabel, "the carrier's answer is about another label")
 	case v.Status == statusCanceled:
 		return carrier.VoidResult{State: carrier.Voided, Code: statusCanceled}
 	case v.Status == statusDisputed && digits.MatchString(v.DisputeID):
