@@ -231,20 +231,23 @@ func readPage(answer carrierhttp.Answer, before string) (page, error) {
 	return p, nil
 }
 
-// readListed reads only the reference of shipments of others: what else they hold is not our affair.
+// readListed reads only the names of shipments of others: what else they hold is not our affair. One of ours
+// must say whether it is sold, as in [readShipment].
 func (a *Adapter) readListed(raw jsontext.Value, reference string) ([]carrier.Label, error) {
 	var name struct {
+		ID        string `json:"id"`
 		Reference string `json:"reference"`
 	}
-	if json.Unmarshal(raw, &name) != nil {
+	if json.Unmarshal(raw, &name) != nil || !shipmentPattern.MatchString(name.ID) {
 		return nil, errors.New("carrier's list holds something else than shipments")
 	}
 	if name.Reference != reference {
 		return nil, nil
 	}
+	var members map[string]jsontext.Value
 	var s shipment
 	switch {
-	case json.Unmarshal(raw, &s) != nil:
+	case json.Unmarshal(raw, &members) != nil, json.Unmarshal(raw, &s) != nil, members["postage_label"] == nil:
 		return nil, errors.New("carrier's list holds a shipment that cannot be read")
 	case s.PostageLabel == nil:
 		return nil, nil

@@ -146,6 +146,9 @@ func TestFindListed(t *testing.T) {
 		"DoesNotSayHasMore":  {map[string]string{first: `{"shipments": []}`}, nil},
 		"IncompleteLabel":    {map[string]string{first: list(false, strings.Replace(sold, `"9400100110368070372185"`, "null", 1))}, nil},
 		"UnreadableShipment": {map[string]string{first: list(false, strings.Replace(sold, `"rates"`, `"messages"`, 1))}, nil},
+		"DoesNotSaySold":     {map[string]string{first: list(false, strings.Replace(sold, `"postage_label"`, `"x"`, 1))}, nil},
+		"NullAmongThem":      {map[string]string{first: list(false, `null`)}, nil},
+		"NamelessAmongThem":  {map[string]string{first: list(false, `{"reference": "REF1"}`, foreign)}, nil},
 		"NoShipments":        {map[string]string{first: list(false, `7`)}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
