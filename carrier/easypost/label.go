@@ -34,7 +34,11 @@ func (a *Adapter) judgeSuccess(p carrier.Purchase, answer carrierhttp.Answer) ca
 		return unknown(carrierhttp.CodeMalformed, "the carrier answered without a readable label", nil)
 	}
 	label := s.label()
-	if code, message := a.compare(s, label, p); code != "" {
+	code, message := a.compare(s, label, p)
+	if code == "" && answer.TellsError() {
+		code, message = carrierhttp.CodeErrors, "the carrier answered with a label and with an error"
+	}
+	if code != "" {
 		return unknown(code, message, &label)
 	}
 	return carrier.Result{Outcome: carrier.Bought, Label: &label}

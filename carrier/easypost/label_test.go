@@ -67,6 +67,8 @@ func TestJudgeSuccess(t *testing.T) {
 		evidence  bool
 	}{
 		"Good":                {"", "", false, "", true},
+		"ErrorBeside":         {`"id"`, `"error": {"code": "X", "message": "No."}, "id"`, false, carrierhttp.CodeErrors, true},
+		"NullErrorBeside":     {`"id"`, `"error": null, "errors": [], "id"`, false, "", true},
 		"OtherShipment":       {`"shp_1"`, `"shp_2"`, false, codeWrongShipment, true},
 		"IDIsAPath":           {`"shp_1"`, `"../x"`, false, carrierhttp.CodeMalformed, false},
 		"NotSold":             {`"postage_label": {`, `"postage_label": null, "x": {`, false, codeNotSold, false},

@@ -106,6 +106,9 @@ func (a *Adapter) judgeSuccess(p carrier.Purchase, answer carrierhttp.Answer) ca
 	default:
 		result.Code, result.Message = compare(label, p, a.cfg.Currency)
 	}
+	if result.Code == "" && answer.TellsError() {
+		result.Code, result.Message = carrierhttp.CodeErrors, "the carrier answered with a label and with an error"
+	}
 	if result.Code == "" {
 		result.Outcome = carrier.Bought
 	}

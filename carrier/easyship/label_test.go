@@ -20,6 +20,8 @@ func TestJudgeSuccess(t *testing.T) {
 		evidence  bool
 	}{
 		"Good":            {"", "", "", true},
+		"ErrorBeside":     {`"shipment"`, `"error": {"code": "X", "message": "No."}, "shipment"`, carrierhttp.CodeErrors, true},
+		"NullErrorBeside": {`"shipment"`, `"error": null, "errors": [], "shipment"`, "", true},
 		"Printed":         {state, `"label_state": "printed"`, "", true},
 		"Pending":         {state, `"label_state": "pending"`, codeNotYet, true},
 		"Generating":      {state, `"label_state": "generating"`, codeNotYet, true},

@@ -23,7 +23,6 @@ const (
 const (
 	codeProcessing     = "label_processing"
 	codeLabelError     = "label_error"
-	codeErrors         = "errors_beside_a_label"
 	codeVoided         = "label_voided"
 	codeWrongShipment  = "wrong_shipment"
 	codeWrongReference = "wrong_reference"
@@ -113,7 +112,7 @@ func (a *Adapter) compare(w wireLabel, l carrier.Label, p carrier.Purchase) (cod
 	case w.Status != statusCompleted:
 		return codeLabelError, "the carrier does not say that the label is complete"
 	case hasErrors(w.Errors):
-		return codeErrors, "the carrier answered with a label and with errors"
+		return carrierhttp.CodeErrors, "the carrier answered with a label and with errors"
 	case l.TrackingNo == "":
 		return codeNoTracking, "the label has no tracking number"
 	case l.Cost.Currency != a.cfg.Currency:

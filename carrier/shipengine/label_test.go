@@ -72,7 +72,7 @@ func TestJudgeSuccess(t *testing.T) {
 		"VoidedByItsMember":     {`"voided": false`, `"voided": true`, codeVoided, true},
 		"NewStatus":             {`"completed"`, `"queued"`, codeLabelError, true},
 		"NoStatus":              {`"status"`, `"x"`, codeLabelError, true},
-		"ErrorsBesideALabel":    {`"voided_at"`, `"errors": [{"error_code": "unspecified"}], "voided_at"`, codeErrors, true},
+		"ErrorsBesideALabel":    {`"voided_at"`, `"errors": [{"error_code": "unspecified"}], "voided_at"`, carrierhttp.CodeErrors, true},
 		"NoErrorsBesideALabel":  {`"voided_at"`, `"errors": [], "voided_at"`, "", true},
 		"NullErrors":            {`"voided_at"`, `"errors": null, "voided_at"`, "", true},
 		"OneCentTooMuch":        {`7.33`, `7.34`, carrier.CodeOverPrice, true},

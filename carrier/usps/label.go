@@ -51,7 +51,11 @@ func judgeSuccess(p carrier.Purchase, a carrierhttp.Answer) carrier.Result {
 			Answered: true,
 		}
 	}
-	if code, message := compare(label, p); code != "" {
+	code, message := compare(label, p)
+	if code == "" && a.TellsError() {
+		code, message = carrierhttp.CodeErrors, "the carrier answered with a label and with an error"
+	}
+	if code != "" {
 		return carrier.Result{Outcome: carrier.Unknown, Label: &label, Code: code, Message: message, Answered: true}
 	}
 	return carrier.Result{Outcome: carrier.Bought, Label: &label, Answered: true}

@@ -31,6 +31,8 @@ func TestJudgeSuccess(t *testing.T) {
 		"NullFees":         {`[{"name": "Nonstandard Length", "SKU": "Y", "price": 2.35}]`, `null`, "", true},
 		"OneCentTooMuch":   {`2.35`, `2.36`, carrier.CodeOverPrice, true},
 		"ExtraTooMuch":     {`"price": 0`, `"price": 0.01`, carrier.CodeOverPrice, true},
+		"ErrorBeside":      {`"zone"`, `"error": {"code": "400", "message": "No."}, "zone"`, carrierhttp.CodeErrors, true},
+		"NullErrorBeside":  {`"zone"`, `"error": null, "errors": [], "zone"`, "", true},
 		"RoundedUp":        {`3.1968`, `4`, "", true},
 		"NextPound":        {`3.1968`, `4.2`, codeWrongWeight, true},
 		"Lighter":          {`3.1968`, `3.19`, codeWrongWeight, true},

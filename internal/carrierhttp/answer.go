@@ -1,6 +1,7 @@
 package carrierhttp
 
 import (
+	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"io"
 	"mime"
@@ -41,11 +42,32 @@ func (a Answer) Decode(v any) bool {
 	return a.Whole && a.IsJSON() && json.Unmarshal(a.Body, v) == nil
 }
 
+// TellsError is true of a JSON object that holds an error, whatever else is in it: a member named error or
+// errors that is neither null nor empty. A label beside one is sold perhaps, and perhaps not as it was ordered.
+func (a Answer) TellsError() bool {
+	var body struct {
+		Error  jsontext.Value `json:"error"`
+		Errors jsontext.Value `json:"errors"`
+	}
+	return a.Decode(&body) && (saysSomething(body.Error) || saysSomething(body.Errors))
+}
+
+func saysSomething(member jsontext.Value) bool {
+	switch string(member) {
+	case "", "null", "false", `""`, "[]", "{}":
+		return false
+	}
+	return true
+}
+
 // IsJSON is true of application/json and of its dialects, such as application/vnd.api+json.
 func (a Answer) IsJSON() bool {
 	mediaType, _, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
 	return err == nil && (mediaType == JSON || strings.HasPrefix(mediaType, "application/") && strings.HasSuffix(mediaType, "+json"))
 }
+
+// CodeErrors is the code of an answer with a label and with an error.
+const CodeErrors = "errors_beside_a_label"
 
 // maxRetryAfter bounds what a carrier may ask for: beyond a day it is a mistake, or an overflow.
 const maxRetryAfter = 24 * time.Hour

@@ -34,3 +34,16 @@ func TestRetryAfter(t *testing.T) {
 		})
 	}
 }
+
+func TestTellsError(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]bool{
+		`{}`: false, `[]`: false, `{"error": null, "errors": []}`: false, `{"error": "", "errors": {}}`: false, `{"error": false}`: false,
+		`{"error": {"code": "X"}}`: true, `{"errors": [{}]}`: true, `{"error": "no"}`: true, `{"error": true}`: true, `{"errors": null, "error": 7}`: true,
+	} {
+		a := Answer{Status: 200, Header: http.Header{"Content-Type": {JSON}}, Body: []byte(body), Whole: true}
+		require.Equal(t, want, a.TellsError(), body)
+		a.Whole = false
+		require.False(t, a.TellsError(), body)
+	}
+}
