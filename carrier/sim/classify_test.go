@@ -72,7 +72,7 @@ func TestJudgeVoid(t *testing.T) {
 	}{
 		"Voided":        {jsonAnswer(200, `{"status": "voided"}`), carrier.Voided},
 		"AlreadyVoided": {jsonAnswer(200, `{"status": "refused", "code": "already_voided"}`), carrier.Voided},
-		"Refused":       {jsonAnswer(200, `{"status": "refused", "code": "in_transit"}`), carrier.VoidRefused},
+		"Refused":       {jsonAnswer(200, `{"status": "refused", "code": "in_transit", "message": "to Ada Jones"}`), carrier.VoidRefused},
 		"NoSuchLabel":   {jsonAnswer(404, `{"code": "not_found"}`), carrier.VoidRefused},
 		"NoSuchPage":    {jsonAnswer(404, `{}`), carrier.VoidUnknown},
 		"OtherStatus":   {jsonAnswer(500, `{"status": "voided"}`), carrier.VoidUnknown},
@@ -82,7 +82,9 @@ func TestJudgeVoid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tt.want, judgeVoid(tt.answer).State)
+			got := judgeVoid(tt.answer)
+			require.Equal(t, tt.want, got.State)
+			require.NotContains(t, got.Message, "Ada")
 		})
 	}
 }

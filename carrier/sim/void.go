@@ -37,25 +37,18 @@ func (a *Adapter) Void(ctx context.Context, carrierLabelID string) carrier.VoidR
 
 func judgeVoid(a carrierhttp.Answer) carrier.VoidResult {
 	var v struct {
-		Status  string `json:"status"`
-		Code    string `json:"code"`
-		Message string `json:"message"`
-	}
-	readable := a.Decode(&v)
-	result := carrier.VoidResult{
-		State:   carrier.VoidUnknown,
-		Code:    carrier.Sanitise(v.Code),
-		Message: carrier.Sanitise(v.Message),
+		Status string `json:"status"`
+		Code   string `json:"code"`
 	}
 	switch {
-	case !readable:
+	case !a.Decode(&v):
 		return carrierhttp.VoidUnknown(carrierhttp.CodeMalformed, "the carrier's answer is not readable")
 	case a.Status == http.StatusOK && v.Status == statusVoided,
 		a.Status == http.StatusOK && v.Status == statusRefused && v.Code == codeAlreadyVoided:
-		result.State = carrier.Voided
+		return carrier.VoidResult{State: carrier.Voided, Code: carrier.Sanitise(v.Code)}
 	case a.Status == http.StatusOK && v.Status == statusRefused,
 		a.Status == http.StatusNotFound && v.Code != "":
-		result.State = carrier.VoidRefused
+		return carrierhttp.VoidRefused(v.Code)
 	}
-	return result
+	return carrierhttp.VoidUnanswered(v.Code)
 }
