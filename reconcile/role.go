@@ -27,12 +27,13 @@ const (
 
 // roleOf tells what a line is to its label.
 func roleOf(l invoice.Line) role {
-	switch l.Kind {
-	case invoice.Freight, invoice.Fuel, invoice.Residential, invoice.Area, invoice.Return, invoice.Accessorial:
-		if l.Correction {
-			return ofCorrection
-		}
+	switch {
+	case l.Kind.InPrice() && l.Correction:
+		return ofCorrection
+	case l.Kind.InPrice():
 		return ofPrice
+	}
+	switch l.Kind {
 	case invoice.Adjustment, invoice.AddressCorrection, invoice.Weight:
 		return ofCorrection
 	case invoice.VoidCredit:
@@ -41,9 +42,6 @@ func roleOf(l invoice.Line) role {
 		return ofService
 	case invoice.Chargeback:
 		return ofChargeback
-	case invoice.Tax, invoice.Duty, invoice.Brokerage, invoice.InvoiceLevel,
-		invoice.Rounding, invoice.Unknown:
-		return ofNone
 	default:
 		return ofNone
 	}

@@ -82,11 +82,7 @@ func readColumns(h *sheet.Header) columns {
 
 // Read implements [invoice.Dialect].
 func (Express) Read(r io.Reader, sink invoice.Sink) error {
-	rows, err := sheet.Open(r)
-	if err != nil {
-		return err
-	}
-	h, err := rows.Header()
+	rows, h, err := sheet.OpenNamed(r)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (s *charges) add(kind invoice.Kind, number, text string, amount carrier.Mon
 	}
 	line := s.base
 	line.Kind, line.LineNo, line.Text, line.Amount = kind, number, strings.TrimSpace(text), amount
-	if !isPrice(kind) {
+	if !kind.InPrice() {
 		line.Correction = false
 	}
 	s.sum += amount.Cents
@@ -161,14 +161,4 @@ func extraKind(code, name string) invoice.Kind {
 		}
 	}
 	return invoice.Unknown
-}
-
-// isPrice tells whether a kind is part of a label's price, which a credit note can correct.
-func isPrice(k invoice.Kind) bool {
-	switch k {
-	case invoice.Freight, invoice.Fuel, invoice.Residential, invoice.Area, invoice.Return, invoice.Accessorial:
-		return true
-	default:
-		return false
-	}
 }

@@ -51,11 +51,7 @@ func (ShipmentInvoices) Read(r io.Reader, sink invoice.Sink) error {
 type reader func(*sheet.Row, []invoice.Line) []invoice.Line
 
 func readReport(r io.Reader, sink invoice.Sink, columns func(*sheet.Header) (reader, []sheet.Col)) error {
-	rows, err := sheet.Open(r)
-	if err != nil {
-		return err
-	}
-	h, err := rows.Header()
+	rows, h, err := sheet.OpenNamed(r)
 	if err != nil {
 		return err
 	}

@@ -115,11 +115,7 @@ func elsewhere(h *sheet.Header) billing {
 }
 
 func readBilling(r io.Reader, sink invoice.Sink, columns func(*sheet.Header) billing) error {
-	rows, err := sheet.Open(r)
-	if err != nil {
-		return err
-	}
-	h, err := rows.Header()
+	rows, h, err := sheet.OpenNamed(r)
 	if err != nil {
 		return err
 	}

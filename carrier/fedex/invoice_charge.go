@@ -3,7 +3,6 @@ package fedex
 import (
 	"cmp"
 	"regexp"
-	"slices"
 	"strings"
 
 	"waybill/reconcile/invoice"
@@ -89,7 +88,7 @@ func sortCharge(label string, cents int64, parcel bool) (kind invoice.Kind, corr
 		kind = invoice.Accessorial
 	case kind == invoice.Unknown && correction:
 		kind = invoice.Adjustment
-	case !parcel && isParcels(kind):
+	case !parcel && kind.InPrice():
 		// Pickups, packaging and fuel for both are billed without a tracking number.
 		kind, correction = invoice.InvoiceLevel, false
 	}
@@ -103,13 +102,6 @@ func hasWord(name, words string) bool {
 }
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' }
-
-// isParcels tells whether a kind is a parcel's and makes no sense without one.
-func isParcels(k invoice.Kind) bool {
-	return slices.Contains([]invoice.Kind{
-		invoice.Freight, invoice.Fuel, invoice.Residential, invoice.Area, invoice.Return, invoice.Accessorial,
-	}, k)
-}
 
 // isSubtotal tells whether a pair repeats others: its name says so.
 func isSubtotal(label string) bool {

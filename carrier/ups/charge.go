@@ -33,7 +33,7 @@ func (c charge) sort(line *invoice.Line) {
 		line.Kind, line.Correction = invoice.ServiceCredit, false
 	case strings.Contains(words, "chargeback"):
 		line.Kind, line.Correction = invoice.Chargeback, false
-	case isPrice(line.Kind) && line.TrackingNo == "" && line.MasterTrackingNo == "":
+	case line.Kind.InPrice() && line.TrackingNo == "" && line.MasterTrackingNo == "":
 		// A weekly fee is sorted as freight or fuel and belongs to no parcel.
 		line.Kind, line.Correction = invoice.InvoiceLevel, false
 	}
@@ -97,14 +97,4 @@ func (c charge) misc() invoice.Kind {
 		return invoice.InvoiceLevel
 	}
 	return invoice.Unknown
-}
-
-// isPrice tells whether a kind is part of a label's price.
-func isPrice(k invoice.Kind) bool {
-	switch k {
-	case invoice.Freight, invoice.Fuel, invoice.Residential, invoice.Area, invoice.Return, invoice.Accessorial:
-		return true
-	default:
-		return false
-	}
 }

@@ -34,11 +34,7 @@ type transactions struct {
 
 // Read implements [invoice.Dialect].
 func (Transactions) Read(r io.Reader, sink invoice.Sink) error {
-	rows, err := sheet.Open(r)
-	if err != nil {
-		return err
-	}
-	h, err := rows.Header()
+	rows, h, err := sheet.OpenNamed(r)
 	if err != nil {
 		return err
 	}

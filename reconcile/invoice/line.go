@@ -73,6 +73,12 @@ func Kinds() []Kind {
 	}
 }
 
+// PriceKinds are the kinds that make up a label's price.
+func PriceKinds() []Kind { return []Kind{Freight, Fuel, Residential, Area, Return, Accessorial} }
+
+// InPrice tells whether charges of this kind make up a label's price.
+func (k Kind) InPrice() bool { return slices.Contains(PriceKinds(), k) }
+
 // ParseKind reads a kind as files spell it.
 func ParseKind(s string) (Kind, bool) {
 	k := Kind(s)

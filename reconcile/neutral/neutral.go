@@ -33,11 +33,7 @@ func (Dialect) Detect(head []byte) bool {
 func (Dialect) Read(r io.Reader, sink invoice.Sink) error { return read(r, sink, Map{}) }
 
 func read(r io.Reader, sink invoice.Sink, m Map) error {
-	rows, err := sheet.Open(r)
-	if err != nil {
-		return err
-	}
-	h, err := rows.Header()
+	rows, h, err := sheet.OpenNamed(r)
 	if err != nil {
 		return err
 	}

@@ -46,6 +46,16 @@ type Header struct {
 	problems []string
 }
 
+// OpenNamed opens a file whose first row names its columns.
+func OpenNamed(r io.Reader) (*Rows, *Header, error) {
+	rows, err := Open(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	h, err := rows.Header()
+	return rows, h, err
+}
+
 // Header takes the next row for the header. Rows after it must have as many fields.
 func (s *Rows) Header() (*Header, error) {
 	r, err := s.take()
