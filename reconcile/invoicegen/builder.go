@@ -38,8 +38,13 @@ type account struct {
 }
 
 type invoiceKey struct {
-	account string
-	no      string
+	account  string
+	no       string
+	currency string
+}
+
+func (k invoiceKey) compare(o invoiceKey) int {
+	return cmp.Or(cmp.Compare(k.account, o.account), cmp.Compare(k.no, o.no), cmp.Compare(k.currency, o.currency))
 }
 
 // drawAccounts makes one to three accounts, the second in another currency where the dialect has any.
@@ -87,8 +92,7 @@ func (b *builder) account() account { return b.accounts[b.chance.IntN(len(b.acco
 
 // buy makes a label, bought in one of the first weeks.
 func (b *builder) buy(a account) *Label {
-	b.serial++
-	id := b.Options.Slot*1000 + b.serial
+	id := b.nextID()
 	day := monday.AddDate(0, 0, b.chance.IntN(40))
 	l := Label{
 		Carrier:        b.Options.Dialect.Carrier(),
@@ -107,6 +111,15 @@ func (b *builder) buy(a account) *Label {
 	b.labels = append(b.labels, &l)
 	return &l
 }
+
+// nextID numbers what no other world has.
+func (b *builder) nextID() int {
+	b.serial++
+	return b.Options.Slot*1000 + b.serial
+}
+
+// freshNumber is one that nothing else bears.
+func (b *builder) freshNumber(a account) string { return b.number(a, b.nextID()) }
 
 // number is a tracking number as the carrier makes them.
 func (b *builder) number(a account, id int) string {
@@ -146,7 +159,7 @@ func base32(n int) string {
 func (b *builder) weekly(a account, week int) *Invoice {
 	date := monday.AddDate(0, 0, 7*week)
 	no := b.invoiceNo(a, week)
-	key := invoiceKey{a.printed, no}
+	key := invoiceKey{a.printed, no, a.currency}
 	if b.invoices[key] == nil {
 		b.invoices[key] = &Invoice{Account: a.printed, No: no, Date: date, Currency: a.currency}
 	}
@@ -184,7 +197,11 @@ func (b *builder) accountOf(l *Label) account {
 
 // bill puts a billing of a label on the invoice of a week.
 func (b *builder) bill(l *Label, week int, charges ...Charge) *Billing {
-	inv := b.invoiceFor(l, week, charges)
+	return b.billOn(b.invoiceFor(l, week, charges), l, charges...)
+}
+
+// billOn puts a billing of a label on an invoice.
+func (b *builder) billOn(inv *Invoice, l *Label, charges ...Charge) *Billing {
 	inv.Billings = append(inv.Billings, Billing{
 		TrackingNo: l.TrackingNo,
 		LabelID:    l.CarrierLabelID,
@@ -204,7 +221,7 @@ func (b *builder) invoiceFor(l *Label, w int, charges []Charge) *Invoice {
 	if b.Options.Dialect != DHL || (Billing{Charges: charges}).Cents() >= 0 {
 		return inv
 	}
-	key := invoiceKey{a.printed, "CN" + inv.No[2:]}
+	key := invoiceKey{a.printed, "CN" + inv.No[2:], a.currency}
 	if b.invoices[key] == nil {
 		b.invoices[key] = &Invoice{
 			Account: a.printed, No: key.no, Date: inv.Date, Currency: a.currency,
@@ -236,9 +253,7 @@ func (b *builder) expectInvoice(kind string, inv *Invoice, cents int64) {
 
 // close adds up the invoices, shuffles what is on them, and lets the plants on whole invoices act.
 func (b *builder) close() {
-	keys := slices.SortedFunc(maps.Keys(b.invoices), func(x, y invoiceKey) int {
-		return cmp.Or(cmp.Compare(x.account, y.account), cmp.Compare(x.no, y.no))
-	})
+	keys := slices.SortedFunc(maps.Keys(b.invoices), invoiceKey.compare)
 	for _, k := range keys {
 		inv := b.invoices[k]
 		b.chance.Shuffle(len(inv.Billings), func(i, j int) {

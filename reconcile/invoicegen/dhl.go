@@ -64,7 +64,7 @@ func (b *builder) dhl(inv *Invoice) sheet {
 	for _, x := range inv.Billings {
 		t.row(b.dhlShipment(inv, x, common("S")))
 	}
-	return t.sheet("DHL_" + inv.No + ".csv")
+	return t.sheet("DHL_" + inv.stem() + ".csv")
 }
 
 func dhlType(inv *Invoice) string {

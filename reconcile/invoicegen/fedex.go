@@ -40,7 +40,7 @@ const (
 var fedexTexts = map[Kind]string{
 	Fuel: "Fuel Surcharge", Residential: "Residential Delivery", Area: "Delivery Area Surcharge",
 	Accessorial: "Signature Service", Correction: "Weight Correction", AddressFix: "Address Correction",
-	InvoiceLevel: "Weekly Pickup", Unknown: "Kilonova Handling",
+	ServiceCredit: "Money-Back Guarantee", Chargeback: "Payor Rebill", InvoiceLevel: "Weekly Pickup", Unknown: "Kilonova Handling",
 }
 
 // fedex writes a file of FedEx Billing Online (US): a row for each shipment, its charges in pairs of
@@ -96,6 +96,10 @@ func (b *builder) fedexValues(inv *Invoice, x Billing, consolidated bool) map[st
 		v["Ground Tracking ID Prefix"] = x.TrackingNo[:2]
 		v["Express or Ground Tracking ID"] = b.id(x.TrackingNo[2:])
 		v["Service Type"] = "FedEx Ground"
+	}
+	if x.OriginalNo != "" {
+		ground := max(0, len(x.OriginalNo)-12)
+		v["CrossRefTrackingID Prefix"], v["CrossRefTrackingID"] = x.OriginalNo[:ground], b.id(x.OriginalNo[ground:])
 	}
 	if carriage := freightOf(x); b.style.beside && carriage > 0 {
 		v["Transportation Charge Amount"] = inv.money(carriage)

@@ -22,7 +22,8 @@ var fedexIntlColumns = strings.Split("Billing Country/Territory|Invoice Type|Set
 var fedexIntlTexts = map[Kind]string{
 	Freight: "Transportation Charge", Fuel: "Fuel Surcharge", Residential: "Residential Delivery",
 	Area: "Remote Area Surcharge", Accessorial: "Additional Handling Charge", Correction: "Weight Correction",
-	AddressFix: "Address Correction", VoidCredit: "Transportation Charge", Unknown: "Kilonova Handling",
+	AddressFix: "Address Correction", VoidCredit: "Transportation Charge",
+	ServiceCredit: "Money-Back Guarantee", Chargeback: "Payor Rebill", Unknown: "Kilonova Handling",
 }
 
 // fedexIntl writes FedEx's export of accounts outside the United States.
@@ -65,5 +66,5 @@ func (b *builder) fedexIntl(inv *Invoice) sheet {
 		}
 		pairs(t.rows[len(t.rows)-1][len(fedexIntlColumns):], values)
 	}
-	return t.sheet("FedEx_intl_" + inv.No + "." + b.extension())
+	return t.sheet("FedEx_intl_" + inv.stem() + "." + b.extension())
 }

@@ -29,5 +29,5 @@ func (b *builder) neutral(inv *Invoice) sheet {
 			})
 		}
 	}
-	return t.sheet(inv.No + ".csv")
+	return t.sheet(inv.stem() + ".csv")
 }

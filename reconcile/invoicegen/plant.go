@@ -36,8 +36,16 @@ const (
 	CreditedAlive Plant = "credited_alive"
 	// Corrected is corrected on a later invoice: late_adjustment.
 	Corrected Plant = "corrected"
-	// ChargedBack is billed at list price to the shipper months later: chargeback.
-	ChargedBack Plant = "charged_back"
+	// ChargedBack is billed at list price to the shipper months later: chargeback. So is StrangerChargedBack,
+	// for nothing that we bought.
+	ChargedBack         Plant = "charged_back"
+	StrangerChargedBack Plant = "stranger_charged_back"
+	// CameLate is given back in part, or as a whole, because it came late: credit_unexpected, for the record.
+	CameLate Plant = "came_late"
+	// Relabelled is billed under the number that the carrier gave it on the way, with ours beside it: nothing to find.
+	Relabelled Plant = "relabelled"
+	// TwoCurrencies is billed in its own currency under the number of an invoice in another: nothing to find.
+	TwoCurrencies Plant = "two_currencies"
 	// Stranger is a charge for nothing that we bought: billed_no_label.
 	Stranger Plant = "stranger"
 	// Unbilled was bought long ago and Fresh just now; neither is billed: never_billed, pending.
@@ -108,7 +116,11 @@ var plants = map[Plant]sowing{
 	VoidUnbilled:        {sow: voidUnbilled},
 	CreditedAlive:       {sow: creditedAlive, in: []Dialect{Neutral, UPS, USPS, EasyPostLog}},
 	Corrected:           {sow: corrected, in: []Dialect{Neutral, UPS, FedEx, FedExIntl, EasyPostInvoice}},
-	ChargedBack:         {sow: chargedBack, in: []Dialect{Neutral}},
+	ChargedBack:         {sow: chargedBack, in: []Dialect{Neutral, UPS, FedEx, FedExIntl}},
+	StrangerChargedBack: {sow: strangerChargedBack, in: []Dialect{Neutral, UPS, FedEx, FedExIntl}},
+	CameLate:            {sow: cameLate, in: []Dialect{Neutral, UPS, FedEx, FedExIntl}},
+	Relabelled:          {sow: relabelled, in: []Dialect{UPS, FedEx}},
+	TwoCurrencies:       {sow: twoCurrencies, in: []Dialect{Neutral, FedExIntl, DHL}},
 	Stranger:            {sow: stranger},
 	Unbilled:            {sow: unbilled, out: []Dialect{EasyPostInvoice}},
 	Fresh:               {sow: fresh, out: []Dialect{EasyPostInvoice}},

@@ -187,8 +187,8 @@ func (r *reading) Line(l invoice.Line) error {
 	}
 	r.ledger.Take(r.file, l)
 	r.lines = append(r.lines, taken{r.file, l})
-	if l.MasterTrackingNo != "" {
-		r.shipments[l.TrackingNo], r.shipments[l.MasterTrackingNo] = l.MasterTrackingNo, l.MasterTrackingNo
+	if with := cmp.Or(l.MasterTrackingNo, l.OriginalTrackingNo); with != "" {
+		r.shipments[l.TrackingNo], r.shipments[with] = with, with
 	}
 	return nil
 }

@@ -190,11 +190,53 @@ func chargedBack(b *builder) {
 	b.expect("chargeback", l, b.weekly(b.accountOf(l), w), cents)
 }
 
-func stranger(b *builder) {
+func strangerChargedBack(b *builder) {
+	l := b.unknown()
+	cents := l.Cost.Cents + 1500
+	b.bill(l, week(l), Charge{Chargeback, cents}).Late = true
+	b.expect("chargeback", l, b.weekly(b.accountOf(l), week(l)), cents)
+}
+
+func cameLate(b *builder) {
+	l := b.billed()
+	w := b.after(l)
+	back := l.Cost.Cents
+	if b.chance.IntN(2) == 0 {
+		back = b.share(back)
+	}
+	b.bill(l, w, Charge{ServiceCredit, -back}).Late = true
+	b.expect("credit_unexpected", l, b.weekly(b.accountOf(l), w), -back)
+}
+
+func relabelled(b *builder) {
+	l := b.buy(b.account())
+	x := b.bill(l, week(l), b.price(l.Cost.Cents)...)
+	x.OriginalNo, x.TrackingNo = l.TrackingNo, b.freshNumber(b.accountOf(l))
+}
+
+func twoCurrencies(b *builder) {
+	l := b.billed()
+	second := b.buy(b.accountOf(l))
+	second.BoughtAt = l.BoughtAt
+	second.Cost.Currency = "CHF"
+	a := b.accountOf(second)
+	a.currency = second.Cost.Currency
+	inv := b.weekly(a, week(second))
+	inv.Second = true
+	b.billOn(inv, second, b.price(second.Cost.Cents)...)
+}
+
+// unknown is a label that somebody else bought: we know nothing of it.
+func (b *builder) unknown() *Label {
 	l := b.buy(b.account())
 	b.labels = b.labels[:len(b.labels)-1]
 	// Somebody typed a name where the reference belongs.
 	l.Reference = b.person().name
+	return l
+}
+
+func stranger(b *builder) {
+	l := b.unknown()
 	if b.Options.Dialect == EasyPostInvoice {
 		b.bill(l, week(l), Charge{Correction, l.Cost.Cents})
 	} else {

@@ -1,6 +1,9 @@
 package invoicegen
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // whole picks an invoice about which nothing is planted yet, when all are added up.
 func (b *builder) whole(ok func(*Invoice) bool) *Invoice {
@@ -15,10 +18,7 @@ func (b *builder) whole(ok func(*Invoice) bool) *Invoice {
 		return nil
 	}
 	slices.SortFunc(free, func(x, y *Invoice) int {
-		if x.No != y.No && x.No < y.No || x.No == y.No && x.Account < y.Account {
-			return -1
-		}
-		return 1
+		return cmp.Or(cmp.Compare(x.No, y.No), cmp.Compare(x.Account, y.Account), cmp.Compare(x.Currency, y.Currency))
 	})
 	picked := free[b.chance.IntN(len(free))]
 	picked.reported = true

@@ -42,6 +42,8 @@ type Billing struct {
 	// TrackingNo is what is printed, which may be damaged or dressed up.
 	TrackingNo string
 	MasterNo   string
+	// OriginalNo is the number that this one replaced on the way.
+	OriginalNo string
 	// LabelID is the carrier's own id of the label, where a wallet's report names shipments by it.
 	LabelID   string
 	Reference string
@@ -75,6 +77,8 @@ type Invoice struct {
 	// Credit is true for a credit note; original is the invoice it gives back from.
 	Credit   bool
 	original string
+	// Second is true for the part in another currency than the invoice of that number that comes first.
+	Second   bool
 	Billings []Billing
 
 	// Stated is the total it states, in minor units.
@@ -95,6 +99,14 @@ func (i Invoice) Cents() int64 {
 		sum += b.Cents()
 	}
 	return sum
+}
+
+// stem is the invoice's number as files are named: each currency has a file of its own.
+func (i Invoice) stem() string {
+	if i.Second {
+		return i.No + "_" + i.Currency
+	}
+	return i.No
 }
 
 // money is an amount in the invoice's currency.

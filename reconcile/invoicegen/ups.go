@@ -35,6 +35,7 @@ const (
 	upsReceiverName, upsReceiverCompany                = 75, 76
 	upsReceiverStreet, upsReceiverCity, upsReceiverZip = 77, 79, 81
 	upsMisc                                            = 175
+	upsOriginal                                        = 201
 )
 
 // upsWords is how UPS codes and prints a charge.
@@ -43,19 +44,22 @@ type upsWords struct {
 }
 
 var upsCodes = map[Kind]upsWords{
-	Freight:      {"SHP", "NSD", "FRT", "003", "Ground Commercial"},
-	Fuel:         {"SHP", "NSD", "FSC", "FSC", "Fuel Surcharge"},
-	Residential:  {"SHP", "NSD", "ACC", "RES", "Residential Surcharge"},
-	Area:         {"SHP", "NSD", "ACC", "DAS", "Delivery Area Surcharge"},
-	Accessorial:  {"SHP", "NSD", "ACC", "DCS", "Delivery Confirmation Signature"},
-	Correction:   {"ADJ", "ADJ", "FRT", "003", "Shipping Charge Correction Ground"},
-	AddressFix:   {"ADJ", "ADC", "ACC", "ADC", "Address Correction Ground"},
-	VoidCredit:   {"ADJ", "ADJ", "FRT", "003", "Void Ground Commercial"},
-	Tax:          {"SHP", "NSD", "TAX", "01", "State Sales Tax"},
-	InvoiceLevel: {"MIS", "SVCH", "MSC", "SVC", "Service Charge"},
-	Unknown:      {"SHP", "NSD", "QQQ", "Q7", "Kilonova Handling"},
-	Informative:  {"SHP", "NSD", "INF", "", "Package Dimensions"},
-	Counted:      {"SHP", "NSD", "INF", "", "Package Dimensions"},
+	Freight:     {"SHP", "NSD", "FRT", "003", "Ground Commercial"},
+	Fuel:        {"SHP", "NSD", "FSC", "FSC", "Fuel Surcharge"},
+	Residential: {"SHP", "NSD", "ACC", "RES", "Residential Surcharge"},
+	Area:        {"SHP", "NSD", "ACC", "DAS", "Delivery Area Surcharge"},
+	Accessorial: {"SHP", "NSD", "ACC", "DCS", "Delivery Confirmation Signature"},
+	Correction:  {"ADJ", "ADJ", "FRT", "003", "Shipping Charge Correction Ground"},
+	AddressFix:  {"ADJ", "ADC", "ACC", "ADC", "Address Correction Ground"},
+	VoidCredit:  {"ADJ", "ADJ", "FRT", "003", "Void Ground Commercial"},
+	// UPS guarantees by service, and says so in the credit's name.
+	ServiceCredit: {"ADJ", "ADJ", "FRT", "003", "Guaranteed Service Refund Ground"},
+	Chargeback:    {"ADJ", "ADJ", "MSC", "CBF", "Chargeback Ground Commercial"},
+	Tax:           {"SHP", "NSD", "TAX", "01", "State Sales Tax"},
+	InvoiceLevel:  {"MIS", "SVCH", "MSC", "SVC", "Service Charge"},
+	Unknown:       {"SHP", "NSD", "QQQ", "Q7", "Kilonova Handling"},
+	Informative:   {"SHP", "NSD", "INF", "", "Package Dimensions"},
+	Counted:       {"SHP", "NSD", "INF", "", "Package Dimensions"},
 }
 
 // upsWordsOf is how one charge of a billing is printed. A row that informs and counts is a part of the
@@ -119,6 +123,7 @@ func (b *builder) upsRow(inv *Invoice, x Billing, c Charge, words upsWords, firs
 	}
 	set(upsTracking, x.TrackingNo)
 	set(upsLead, x.MasterNo)
+	set(upsOriginal, x.OriginalNo)
 	if x.TrackingNo != "" {
 		set(upsReference, x.Reference)
 		set(upsPackageReference, x.Person.name)
