@@ -36,6 +36,11 @@ func (s *Sum) add(cents int64) {
 	s.Cents += cents
 }
 
+func (s *Sum) addAll(o Sum) {
+	s.Count += o.Count
+	s.Cents += o.Cents
+}
+
 // Invoice is an invoice as it was read and as its lines were placed.
 type Invoice struct {
 	InvoiceKey
@@ -320,6 +325,16 @@ func (b *Ledger) Place(p Placement) error {
 		return fmt.Errorf("placing %s: its invoice was never taken", p.Charge.Source)
 	}
 	invoice.Buckets[p.Bucket].add(p.Charge.Amount.Cents)
+	return nil
+}
+
+// PlaceAll notes where so many charges of a settled invoice went.
+func (b *Ledger) PlaceAll(key InvoiceKey, bucket Bucket, charges Sum) error {
+	invoice := b.invoices[key]
+	if invoice == nil {
+		return fmt.Errorf("placing %d charges of %s: it was never taken", charges.Count, key.InvoiceNo)
+	}
+	invoice.Buckets[bucket].addAll(charges)
 	return nil
 }
 

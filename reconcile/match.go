@@ -39,8 +39,8 @@ type Rules struct {
 }
 
 const (
-	// earlyDays lets a carrier's day come before ours: its clock stands in another zone.
-	earlyDays = 2
+	// EarlyDays lets a carrier's day come before ours: its clock stands in another zone.
+	EarlyDays = 2
 
 	lateDays = 200
 
@@ -113,7 +113,7 @@ func (r Rules) within(labels []Label, candidates []int, date invoice.Date, days 
 	var kept []int
 	for _, i := range candidates {
 		age := date - invoice.DateOf(labels[i].BoughtAt, r.Zone)
-		if age >= -earlyDays && age <= days {
+		if age >= -EarlyDays && age <= days {
 			kept = append(kept, i)
 		}
 	}

@@ -48,6 +48,11 @@ func (t *Totals) Stand(s Standing) {
 	sumAt(t.labels, labelsKey{s.Label.Cost.Currency, s.State}).add(s.Label.Cost.Cents)
 }
 
+// StandAll counts labels of one currency that stand alike.
+func (t *Totals) StandAll(currency string, state LabelState, labels Sum) {
+	sumAt(t.labels, labelsKey{currency, state}).addAll(labels)
+}
+
 // Find counts a finding.
 func (t *Totals) Find(f Finding) {
 	key := findingsKey{f.Kind, f.Severity, f.Difference.Currency}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"time"
 
@@ -146,45 +145,6 @@ func (r *reconciliation) checkPurchases(ctx context.Context, snap *snapshot, rul
 		}
 		if err := r.findIf(rules.JudgeDoubt(d)); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// shipmentTable says which numbers are judged together with others: parcels with their shipment, and a
-// number with the one that it replaced. It is empty where no line names any, as on most invoices.
-const shipmentTable = `
-	CREATE TEMPORARY TABLE staged_shipments AS
-	SELECT tracking_no, min(shipment COLLATE "C") AS shipment
-	FROM (
-		SELECT tracking_no, CASE WHEN master_no <> '' THEN master_no ELSE original_no END AS shipment
-		FROM staged_lines
-		WHERE tracking_no <> '' AND (master_no <> '' OR original_no <> '')
-	) AS named
-	WHERE shipment <> tracking_no
-	GROUP BY tracking_no`
-
-// stageShipments makes that table. A number whose shipment is itself a part of another goes with that
-// one: two steps are all that carriers print.
-func (r *reconciliation) stageShipments(ctx context.Context) error {
-	for _, sql := range []string{
-		shipmentTable,
-		`UPDATE staged_shipments AS s
-		SET shipment = t.shipment
-		FROM staged_shipments AS t
-		WHERE t.tracking_no = s.shipment AND t.shipment <> s.tracking_no`,
-		`ANALYZE staged_shipments`,
-		// The numbers whose labels have to be looked at, whenever they were bought.
-		`CREATE TEMPORARY TABLE staged_numbers AS
-		SELECT coalesce(nullif(tracking_no, ''), master_no) AS tracking_no
-		FROM staged_lines
-		WHERE tracking_no <> '' OR master_no <> ''
-		UNION
-		SELECT shipment FROM staged_shipments`,
-		`ANALYZE staged_numbers`,
-	} {
-		if _, err := r.conn.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("gathering shipments: %w", err)
 		}
 	}
 	return nil

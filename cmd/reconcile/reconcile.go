@@ -24,6 +24,9 @@ type reconciliation struct {
 	ledger *reconcile.Ledger
 	totals *reconcile.Totals
 
+	// bills are the numbers of the bills that were read.
+	bills map[reconcile.FileInvoice]int64
+
 	keysRead int64
 	stderr   io.Writer
 
@@ -57,11 +60,7 @@ func (c *runCommand) reconcile(ctx context.Context, stdout, stderr io.Writer) (s
 	}
 	// What cannot be removed is a hidden file beside the report, and no reason to hide its result.
 	defer func() { _ = out.Close() }()
-	r := &reconciliation{
-		settings: s, files: files, conn: conn, report: out, stderr: stderr,
-		progress: report.NewProgress(stderr),
-		ledger:   reconcile.NewLedger(), totals: reconcile.NewTotals(),
-	}
+	r := newReconciliation(s, files, conn, out, stderr)
 	run, err := r.run(ctx)
 	if err == nil {
 		err = run.Check()
@@ -76,6 +75,16 @@ func (c *runCommand) reconcile(ctx context.Context, stdout, stderr io.Writer) (s
 		return 0, err
 	}
 	return out.Result().ExitStatus(), out.Print(stdout)
+}
+
+func newReconciliation(
+	s settings, files []*inputFile, conn *pgx.Conn, out *report.Report, stderr io.Writer,
+) *reconciliation {
+	return &reconciliation{
+		settings: s, files: files, conn: conn, report: out, stderr: stderr,
+		progress: report.NewProgress(stderr),
+		ledger:   reconcile.NewLedger(), totals: reconcile.NewTotals(), bills: make(map[reconcile.FileInvoice]int64),
+	}
 }
 
 // noneReadable is the error of a run that has nothing to judge: it ends before it writes a report
@@ -93,24 +102,41 @@ func noneReadable(files []*inputFile) error {
 
 // run stages, judges, checks and adds up.
 func (r *reconciliation) run(ctx context.Context) (report.Run, error) {
-	if err := r.recall(ctx); err != nil {
-		return report.Run{}, err
-	}
-	if err := r.stage(ctx); err != nil {
-		return report.Run{}, err
-	}
-	if err := noneReadable(r.files); err != nil {
-		return report.Run{}, err
-	}
-	if err := r.settleDoubts(ctx, r.stderr); err != nil {
-		return report.Run{}, err
-	}
-	snap, err := takeSnapshot(ctx, r.conn)
+	snap, err := r.prepare(ctx)
 	if err != nil {
 		return report.Run{}, err
 	}
 	// Nothing but temporary tables was written: how it ends after an error does not matter.
 	defer func() { _ = snap.tx.Rollback(context.WithoutCancel(ctx)) }()
+	return r.judgeAll(ctx, snap)
+}
+
+// prepare brings the lines to where the labels are, and takes the snapshot in which they are compared.
+func (r *reconciliation) prepare(ctx context.Context) (*snapshot, error) {
+	if err := r.recall(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.stage(ctx); err != nil {
+		return nil, err
+	}
+	if err := noneReadable(r.files); err != nil {
+		return nil, err
+	}
+	if err := r.settleDoubts(ctx, r.stderr); err != nil {
+		return nil, err
+	}
+	snap, err := takeSnapshot(ctx, r.conn)
+	if err != nil {
+		return nil, err
+	}
+	if err := snap.match(ctx, r.settings); err != nil {
+		return nil, errors.Join(err, snap.tx.Rollback(context.WithoutCancel(ctx)))
+	}
+	return snap, nil
+}
+
+// judgeAll judges, checks and adds up what one snapshot shows, and ends it.
+func (r *reconciliation) judgeAll(ctx context.Context, snap *snapshot) (report.Run, error) {
 	rules := r.settings.judging()
 	rules.KeysSince = snap.now.Add(-r.settings.keyTTL)
 	if err := r.judge(ctx, snap, rules); err != nil {
@@ -130,10 +156,12 @@ func (r *reconciliation) run(ctx context.Context) (report.Run, error) {
 	if err := r.checkPurchases(ctx, snap, rules); err != nil {
 		return report.Run{}, err
 	}
-	out := r.told()
-	if out.Bought, err = snap.bought(ctx, r.settings); err != nil {
+	bought, err := snap.bought(ctx, r.settings)
+	if err != nil {
 		return report.Run{}, err
 	}
+	out := r.told()
+	out.Bought = bought
 	if out.Invoices, err = r.ledger.Close(); err != nil {
 		return report.Run{}, err
 	}
@@ -157,7 +185,7 @@ func (r *reconciliation) told() report.Run {
 	return out
 }
 
-// judge holds all lines against all labels.
+// judge holds all lines against all labels: what is plain in the database, the rest by the rules.
 func (r *reconciliation) judge(ctx context.Context, snap *snapshot, rules reconcile.Rules) error {
 	lines := rows(ctx, snap, "invoice_lines", r.scanCharge, lineQuery, r.settings.carrier)
 	var staged int64
@@ -166,6 +194,9 @@ func (r *reconciliation) judge(ctx context.Context, snap *snapshot, rules reconc
 	}
 	r.progress.BeginCounting("judging", staged)
 	defer r.progress.End()
+	if err := r.takePlain(ctx, snap); err != nil {
+		return err
+	}
 	for group, err := range reconcile.Groups(lines, snap.labels(ctx, r.settings)) {
 		if err != nil {
 			return err

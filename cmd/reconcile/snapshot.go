@@ -130,10 +130,11 @@ const labelsToBill = `
 	WHERE l.carrier = $1
 		AND (s.tracking_no IS NOT NULL OR (l.bought_at >= $2 AND l.bought_at < $3))`
 
-// labelQuery reads the labels by tracking number.
+// labelQuery reads the labels whose numbers are not plain, by tracking number.
 const labelQuery = `
 	SELECT ` + labelColumns + `,
 		coalesce(sh.shipment, '')` + labelsToBill + `
+		AND s.plain IS NOT TRUE
 	ORDER BY
 		coalesce(sh.shipment, l.tracking_no) COLLATE "C",
 		l.bought_at,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,9 +13,6 @@ import (
 	"waybill/reconcile/invoice"
 )
 
-// batchLines is how many lines are held in memory on their way to the database.
-const batchLines = 4096
-
 // stageTable makes the table that lines are staged in. The database sorts and joins a million of
 // them on disk where we would have to hold them. Temporary: no other session sees it, nothing of
 // it is logged, and it goes with the connection.
@@ -22,6 +20,7 @@ const stageTable = `
 	CREATE TEMPORARY TABLE staged_lines (
 		file_no       integer NOT NULL,
 		row_no        integer NOT NULL,
+		bill_no       bigint NOT NULL,
 		account       text NOT NULL,
 		invoice_no    text NOT NULL,
 		invoice_date  integer NOT NULL,
@@ -40,18 +39,24 @@ const stageTable = `
 		stated_cents  bigint NOT NULL
 	)`
 
-var stageColumns = []string{
-	"file_no", "row_no", "account", "invoice_no", "invoice_date", "line_no", "kind", "correction",
-	"informative", "tracking_no", "master_no", "original_no", "reference", "ship_date", "charge_text", "cents",
-	"currency", "stated_cents",
-}
+// billTable tells what bill each line is on: an invoice in one currency as one file prints it. Bills of
+// earlier runs are numbered below zero.
+const billTable = `
+	CREATE TEMPORARY TABLE staged_bills (
+		bill_no    bigint NOT NULL,
+		account    text NOT NULL,
+		invoice_no text NOT NULL,
+		currency   text NOT NULL
+	)`
 
 // stage brings the lines of all files into the database, and sets aside the copies of invoices
 // that do not count.
 func (r *reconciliation) stage(ctx context.Context) error {
 	r.ledger.AllowRounding(r.settings.carrier, r.settings.rules.RoundingMinor)
-	if _, err := r.conn.Exec(ctx, stageTable); err != nil {
-		return fmt.Errorf("making the table that lines are staged in: %w", err)
+	for _, table := range []string{stageTable, billTable} {
+		if _, err := r.conn.Exec(ctx, table); err != nil {
+			return fmt.Errorf("making the tables that lines are staged in: %w", err)
+		}
 	}
 	var bytes int64
 	for _, f := range r.files {
@@ -81,11 +86,32 @@ func (r *reconciliation) stage(ctx context.Context) error {
 	if err := r.stageStored(ctx); err != nil {
 		return err
 	}
-	// Without statistics the planner takes the table for small.
-	if _, err := r.conn.Exec(ctx, `ANALYZE staged_lines`); err != nil {
+	if err := r.stageBills(ctx); err != nil {
+		return err
+	}
+	// Without statistics the planner takes a table for small.
+	if _, err := r.conn.Exec(ctx, `ANALYZE staged_lines, staged_bills`); err != nil {
 		return fmt.Errorf("counting the staged lines: %w", err)
 	}
 	return r.stageShipments(ctx)
+}
+
+// stageBills says what the numbers of bills stand for.
+func (r *reconciliation) stageBills(ctx context.Context) error {
+	rows := make([][]any, 0, len(r.bills))
+	for bill, number := range r.bills {
+		rows = append(rows, []any{number, bill.Account, bill.InvoiceNo, bill.Currency})
+	}
+	if _, err := r.conn.CopyFrom(ctx, pgx.Identifier{"staged_bills"},
+		[]string{"bill_no", "account", "invoice_no", "currency"}, pgx.CopyFromRows(rows)); err != nil {
+		return fmt.Errorf("staging bills: %w", err)
+	}
+	if _, err := r.conn.Exec(ctx, `
+		INSERT INTO staged_bills
+		SELECT DISTINCT bill_no, account, invoice_no, currency FROM staged_lines WHERE bill_no < 0`); err != nil {
+		return fmt.Errorf("staging bills of earlier runs: %w", err)
+	}
+	return nil
 }
 
 // setAside takes back the lines that are not judged.
@@ -119,12 +145,9 @@ func (r *reconciliation) setAside(ctx context.Context, aside []reconcile.SetAsid
 // says that they are not all.
 func (r *reconciliation) stageFile(ctx context.Context, number int, f *inputFile) error {
 	if f.refused == nil {
-		s := &stager{reconciliation: r, ctx: ctx, number: number, file: f}
+		s := &stager{reconciliation: r, ctx: ctx, number: number, file: f, lines: copier{conn: r.conn}}
 		err := f.read(s, r.progress)
-		if s.err == nil {
-			s.flush()
-		}
-		if s.err != nil {
+		if s.err = cmp.Or(s.err, s.lines.flush(ctx)); s.err != nil {
 			return fmt.Errorf("staging %s: %w", f.name, s.err)
 		}
 		if err != nil {
@@ -161,7 +184,7 @@ type stager struct {
 	ctx    context.Context //nolint:containedctx // Sinks are called without one.
 	number int
 	file   *inputFile
-	batch  [][]any
+	lines  copier
 	// foreign is the last row that was another carrier's.
 	foreign int
 	// err is an error of ours, as opposed to the file's.
@@ -186,33 +209,37 @@ func (s *stager) Line(l invoice.Line) error {
 	}
 	s.file.lines++
 	s.ledger.Take(s.number, l)
-	s.batch = append(s.batch, []any{
-		s.number, l.Source.Row, l.Account, l.InvoiceNo, int32(l.InvoiceDate), l.LineNo, string(l.Kind),
-		l.Correction, l.Informative, l.TrackingNo, l.MasterTrackingNo, l.OriginalTrackingNo, l.Reference, int32(l.ShipDate), l.Text, l.Amount.Cents, l.Amount.Currency,
-		l.StatedCents,
-	})
-	if len(s.batch) == batchLines {
-		s.flush()
-	}
+	s.err = s.lines.add(s.ctx, s.number, s.billNo(l), l)
 	return s.err
+}
+
+// billNo is the number of the line's bill.
+func (s *stager) billNo(l invoice.Line) int64 {
+	bill := reconcile.FileInvoice{File: s.number, InvoiceKey: reconcile.InvoiceKey{
+		Carrier: l.Carrier, Account: l.Account, InvoiceNo: l.InvoiceNo, Currency: l.Amount.Currency,
+	}}
+	number, known := s.bills[bill]
+	if !known {
+		number = int64(len(s.bills))
+		s.bills[bill] = number
+	}
+	return number
 }
 
 // Reject implements [invoice.Sink].
 func (s *stager) Reject(rejection invoice.Rejection) error {
 	s.file.rejected++
-	s.err = s.find(s.input(s.file).Rejected(rejection))
+	// A finding may have to go to the database itself.
+	if s.err = s.lines.wait(); s.err == nil {
+		s.err = s.find(s.input(s.file).Rejected(rejection))
+	}
 	return s.err
 }
 
 // Ignored implements [invoice.Sink].
 func (s *stager) Ignored(columns []string) { s.file.ignored = columns }
 
-func (s *stager) flush() {
-	_, s.err = s.conn.CopyFrom(s.ctx, pgx.Identifier{"staged_lines"}, stageColumns, pgx.CopyFromRows(s.batch))
-	s.batch = s.batch[:0]
-}
-
-// lineQuery reads the staged lines in the order that groups are made in, each with the intent that
+// lineQuery reads the staged lines whose numbers are not plain, in the order that groups are made in, each with the intent that
 // its reference names.
 const lineQuery = `
 	SELECT
@@ -240,9 +267,11 @@ const lineQuery = `
 		coalesce(i.label_version, 0),
 		coalesce(i.caller_id, ''),
 		i.label_id IS NOT NULL
-	FROM staged_lines s
+	FROM staged_numbers n
+	JOIN staged_lines s ON coalesce(nullif(s.tracking_no, ''), s.master_no) = n.tracking_no
 	LEFT JOIN staged_shipments sh ON sh.tracking_no = s.tracking_no
 	LEFT JOIN label_intents i ON i.reference = s.reference AND i.carrier = $1
+	WHERE NOT n.plain
 	ORDER BY
 		-- Byte by byte, as Go compares.
 		coalesce(sh.shipment, nullif(s.tracking_no, ''), s.master_no) COLLATE "C",

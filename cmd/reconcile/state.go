@@ -258,11 +258,11 @@ func (r *reconciliation) stageStored(ctx context.Context) error {
 	}
 	_, err := r.conn.Exec(ctx, `
 		INSERT INTO staged_lines (
-			file_no, row_no, account, invoice_no, invoice_date, line_no, kind, correction, informative,
+			file_no, row_no, bill_no, account, invoice_no, invoice_date, line_no, kind, correction, informative,
 			tracking_no, master_no, original_no, reference, ship_date, charge_text, cents, currency, stated_cents
 		)
 		SELECT
-			-l.file_id, l.row_no, i.account, i.invoice_no, i.invoice_date - date '1970-01-01', l.line_no, l.kind,
+			-l.file_id, l.row_no, -i.invoice_id, i.account, i.invoice_no, i.invoice_date - date '1970-01-01', l.line_no, l.kind,
 			l.correction, false, l.tracking_no, l.master_no, l.original_no, l.reference,
 			coalesce(l.ship_date - date '1970-01-01', 0), l.charge_text, l.cents, i.currency, coalesce(i.stated_cents, 0)
 		FROM unnest($2::text[], $3::text[], $4::text[]) AS k (account, invoice_no, currency)

@@ -13,7 +13,10 @@ var scientific = regexp.MustCompile(`^-?[0-9]([.,][0-9]+)?[eE][+-][0-9]{1,3}$`)
 
 // Corrupted tells whether an identifier went through a spreadsheet and lost its digits. They
 // cannot be won back: the row is refused, never repaired.
-func Corrupted(id string) bool { return scientific.MatchString(id) }
+func Corrupted(id string) bool {
+	// Few identifiers have a sign in them, and a sign there must be.
+	return strings.LastIndexAny(id, "+-") > 0 && scientific.MatchString(id)
+}
 
 // Damaged tells whether text cannot be kept: control characters, a NUL above all, or bytes that
 // are not UTF-8.
