@@ -54,6 +54,9 @@ func (c *runCommand) reconcile(ctx context.Context, stdout, stderr io.Writer) (s
 	}
 	// Closing only says goodbye: all was read by then, or an error says so.
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if err := makeRoom(ctx, conn); err != nil {
+		return 0, err
+	}
 	out, err := report.Open(s.out, s.told())
 	if err != nil {
 		return 0, usageError(fmt.Errorf("--out: %w", err))

@@ -13,6 +13,22 @@ import (
 	"waybill/reconcile/invoice"
 )
 
+// makeRoom lets the run's connection use more of the server's memory than a request's does, unless it may
+// already: with Postgres' defaults, made for many connections, a million lines are sorted and joined on disk.
+// It compiles no queries either: for each that takes long enough to be compiled that is most of the time.
+func makeRoom(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, `
+		SELECT set_config(name, bytes, false)
+		FROM (VALUES ('work_mem', '128MB'), ('temp_buffers', '64MB')) AS room (name, bytes)
+		WHERE pg_size_bytes(current_setting(name)) < pg_size_bytes(bytes)
+		UNION ALL
+		SELECT set_config('jit', 'off', false)`)
+	if err != nil {
+		return fmt.Errorf("asking for memory to sort in: %w", err)
+	}
+	return nil
+}
+
 // stageTable makes the table that lines are staged in. The database sorts and joins a million of
 // them on disk where we would have to hold them. Temporary: no other session sees it, nothing of
 // it is logged, and it goes with the connection.
