@@ -443,6 +443,8 @@ CREATE INDEX labels_without_document ON public.labels USING btree (bought_at) WH
 
 CREATE UNIQUE INDEX recoveries_open ON public.recoveries USING btree ((true)) WHERE (ended_at IS NULL);
 
+CREATE TRIGGER invoices_take_their_lines AFTER DELETE ON public.invoices REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION public.delete_lines_of_invoices();
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_caller_id_fkey FOREIGN KEY (caller_id) REFERENCES public.callers(caller_id);
 
@@ -451,12 +453,6 @@ ALTER TABLE ONLY public.carrier_calls
 
 ALTER TABLE ONLY public.finding_changes
     ADD CONSTRAINT finding_changes_finding_id_fkey FOREIGN KEY (finding_id) REFERENCES public.findings(finding_id);
-
-ALTER TABLE ONLY public.invoice_lines
-    ADD CONSTRAINT invoice_lines_file_id_fkey FOREIGN KEY (file_id) REFERENCES public.invoice_files(file_id);
-
-ALTER TABLE ONLY public.invoice_lines
-    ADD CONSTRAINT invoice_lines_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES public.invoices(invoice_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.label_documents
     ADD CONSTRAINT label_documents_label_id_fkey FOREIGN KEY (label_id) REFERENCES public.labels(label_id);
