@@ -70,7 +70,8 @@ type Preparation struct {
 type Documents interface {
 	Carrier
 
-	// Document fetches the printable label of one that was bought. Harmless to repeat.
+	// Document fetches the printable label of one that was bought. It may be repeated, unless its error
+	// wraps [ErrNoDocument].
 	Document(ctx context.Context, r DocumentRequest) (Document, error)
 }
 

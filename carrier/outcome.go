@@ -87,6 +87,10 @@ type VoidResult struct {
 // ErrNoLookup is returned by Find where the carrier shows no labels by reference.
 var ErrNoLookup = errors.New("carrier offers no look-up by reference")
 
+// ErrNoDocument is what an error of [Documents] wraps where asking again could only cost: the carrier has
+// counted a print, and what it sent is no document of the label. It is left to a person.
+var ErrNoDocument = errors.New("the carrier's answer is no document of the label")
+
 // maxMessage bounds what is kept of a carrier's words: enough for a person to act on.
 const maxMessage = 300
 

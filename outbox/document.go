@@ -109,7 +109,11 @@ func (f *Fetcher) Work(ctx context.Context, job *river.Job[FetchDocument]) error
 	// Where documents lie says nothing of the purchases' health.
 	defer done("")
 	doc, err := fetch(ctx, documents, account.Timeout, sold.request)
-	if err != nil {
+	switch {
+	case errors.Is(err, carrier.ErrNoDocument):
+		f.logger.Warn("the carrier has printed what is no document of the label", zap.Error(err))
+		return f.giveUp(ctx, job.Args)
+	case err != nil:
 		return fmt.Errorf("fetching the document of label %s: %w", job.Args.LabelID, err)
 	}
 	return f.outbox.storeDocument(ctx, job.Args.LabelID, doc)

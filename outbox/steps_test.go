@@ -461,6 +461,18 @@ func TestDocuments(t *testing.T) {
 		require.InDelta(t, 1, value(b.box.cfg.Metrics.undocumented), 0)
 	})
 
+	t.Run("OneThatWasPrintedInVainIsNotPrintedAgain", func(t *testing.T) {
+		t.Parallel()
+		b, c, fetcher := setupTwoSteps(t)
+		_, labelID := b.sold()
+		c.documents = []error{fmt.Errorf("reprinting: %w", carrier.ErrNoDocument), nil, nil}
+		require.NoError(t, fetchOnce(t, fetcher, labelID))
+		require.NoError(t, fetchOnce(t, fetcher, labelID))
+		require.Equal(t, 1, b.count(`SELECT count(*) FROM labels WHERE document_state = 'none'`))
+		require.NoError(t, b.box.Gauge(t.Context()))
+		require.InDelta(t, 1, value(b.box.cfg.Metrics.undocumented), 0)
+	})
+
 	t.Run("AreAskedOfTheAccountThatSold", func(t *testing.T) {
 		t.Parallel()
 		b, c, fetcher := setupTwoSteps(t)

@@ -164,7 +164,29 @@ func TestReprintOfAnother(t *testing.T) {
 			continue
 		}
 		require.ErrorContains(t, err, want, body)
+		require.ErrorIs(t, err, carrier.ErrNoDocument, "it was printed, and must not be again")
 		require.Empty(t, d.Content, body)
+	}
+}
+
+// TestReprintThatIsCutOffIsAskedForAgain, and so is one that was refused.
+func TestReprintThatIsCutOffIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	for want, reply := range map[string]http.HandlerFunc{
+		"cut off": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "4096")
+			_, _ = w.Write([]byte(`{"labelImage": "JVBERi0=`))
+		},
+		"not the carrier's": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = w.Write([]byte("<html>OK</html>"))
+		},
+		"status 503": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
+	} {
+		a, _ := newStand(t, keyed, reply)
+		_, err := a.Document(t.Context(), carrier.DocumentRequest{TrackingNo: "92055", CarrierKey: "carrier:c:k", Format: carrier.PDF})
+		require.ErrorContains(t, err, want)
+		require.NotErrorIs(t, err, carrier.ErrNoDocument)
 	}
 }
 

@@ -13,8 +13,10 @@ import (
 )
 
 // Document implements [carrier.Documents] by a reprint, of the key where one is honoured. USPS reprints
-// a label three times at most, up to its mailing date, and not once it is cancelled; it charges nothing. An
-// answer of another shape, or for another label, is an error: the document stays due.
+// a label three times at most, up to its mailing date, and not once it is cancelled; it charges nothing. A
+// whole answer of another shape, or for another label, has used up one of the three and would be no better
+// the next time: those that are left are a person's. One that was cut off is asked for
+// again, and so is a gateway's page.
 func (a *Adapter) Document(ctx context.Context, r carrier.DocumentRequest) (carrier.Document, error) {
 	answer, err := a.reprint(ctx, r)
 	switch {
@@ -22,19 +24,10 @@ func (a *Adapter) Document(ctx context.Context, r carrier.DocumentRequest) (carr
 		return carrier.Document{}, fmt.Errorf("reprinting: %w", err)
 	case answer.Status != http.StatusOK:
 		return carrier.Document{}, fmt.Errorf("reprinting: the carrier answered with status %d", answer.Status)
+	case !answer.Whole || !answer.IsJSON():
+		return carrier.Document{}, errors.New("reprinting: the answer was cut off, or is not the carrier's")
 	}
-	printed, ok := readReprint(answer)
-	switch {
-	case !ok:
-		return carrier.Document{}, errors.New("reprinting: the carrier's answer is not readable")
-	case printed.isAnother(r.TrackingNo):
-		return carrier.Document{}, errors.New("reprinting: the carrier's answer is another label")
-	}
-	d := readImage(r.Format, printed.Image)
-	if len(d.Content) == 0 {
-		return carrier.Document{}, fmt.Errorf("reprinting: not a file of format %s", r.Format)
-	}
-	return d, nil
+	return readReprint(answer, r)
 }
 
 // reprinted is the answer to a reprint. How it is laid out is known of second-hand only, and whether it
@@ -47,9 +40,19 @@ type reprinted struct {
 	Image jsontext.Value `json:"labelImage"`
 }
 
-func readReprint(answer carrierhttp.Answer) (r reprinted, ok bool) {
-	ok = answer.Decode(&r)
-	return r, ok
+func readReprint(answer carrierhttp.Answer, r carrier.DocumentRequest) (carrier.Document, error) {
+	var printed reprinted
+	switch {
+	case !answer.Decode(&printed):
+		return carrier.Document{}, fmt.Errorf("reprinting: %w: not readable", carrier.ErrNoDocument)
+	case printed.isAnother(r.TrackingNo):
+		return carrier.Document{}, fmt.Errorf("reprinting: %w: another label", carrier.ErrNoDocument)
+	}
+	d := readImage(r.Format, printed.Image)
+	if len(d.Content) == 0 {
+		return carrier.Document{}, fmt.Errorf("reprinting: %w: not a file of format %s", carrier.ErrNoDocument, r.Format)
+	}
+	return d, nil
 }
 
 func (r reprinted) isAnother(trackingNo string) bool {
