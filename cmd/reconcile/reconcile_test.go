@@ -119,6 +119,8 @@ func TestRunIsCleanWhenAllIsWell(t *testing.T) {
 	require.Equal(t, exitClean, got.status, got.stdout+got.stderr)
 	require.Equal(t, []string{"info pending SIM000002 -8.40"}, b.exceptions(),
 		"a label bought after the as-of day is not looked at")
+	require.Empty(t, b.exceptionRows()[0]["state"])
+	require.Regexp(t, `new +0\n`, b.run("--as-of=2026-04-01").stdout, "what is for the record is not new every night")
 }
 
 func TestRunShowsErrorsBeforeWarnings(t *testing.T) {

@@ -275,8 +275,13 @@ func (r *reconciliation) stageStored(ctx context.Context) error {
 	return nil
 }
 
-// find gives a finding its place in its life.
+// find gives a finding its place in its life. What is for the record only has none: it would be new every
+// night.
 func (s *state) find(f *reconcile.Finding) error {
+	if f.Severity == reconcile.Info && f.Kind != reconcile.VoidCreditMissing {
+		// A credit that is awaited grows old.
+		return nil
+	}
 	f.State, f.FirstSeen = reconcile.New, s.asOf
 	if known, ok := s.known[f.ID]; ok && known.since <= s.asOf {
 		f.State, f.FirstSeen = known.state, known.since
@@ -286,10 +291,6 @@ func (s *state) find(f *reconcile.Finding) error {
 		if _, reopened := known.reopens(f.Stake()); reopened && !s.lookBack {
 			f.State = reconcile.Open
 		}
-	}
-	if f.Severity == reconcile.Info && f.Kind != reconcile.VoidCreditMissing {
-		// For the record of the report only; a credit that is awaited grows old.
-		return nil
 	}
 	s.batch = append(s.batch, []any{
 		f.ID, f.Carrier, string(f.Kind), string(f.Severity), string(f.Why), f.Account, f.InvoiceNo,

@@ -78,7 +78,7 @@ var guides = map[reconcile.Kind]guide{
 	},
 	reconcile.LateAdjustment: {
 		title:  "Adjusted on a later invoice",
-		action: "Check the large ones against the parcel that was sent. Where the carrier is wrong, tell it by dispute_by: no dispute file has them, because only the parcel shows who is right.",
+		action: "Check the large ones against the parcel that was sent. Where the carrier is wrong, write to it in time: no dispute file has these, because only the parcel shows who is right.",
 	},
 	reconcile.Chargeback: {
 		title:  "Charged back to us",
