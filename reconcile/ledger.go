@@ -287,7 +287,10 @@ func settle(copies []*copied) (kept []*copied, findings []Finding) {
 	}
 	for _, c := range kept {
 		if c != chosen {
-			findings = append(findings, aboutCopy(InvoiceChanged, Error, OtherContent, c))
+			f := aboutCopy(InvoiceChanged, Error, OtherContent, c)
+			// What the judged content asks. Whether the rest is owed is not said by which of them is valid.
+			f.Expected = carrier.Money{Cents: chosen.Lines.Cents, Currency: c.Currency}
+			findings = append(findings, f)
 		}
 	}
 	return []*copied{chosen}, findings

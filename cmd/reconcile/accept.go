@@ -49,6 +49,22 @@ func acceptContent(ctx context.Context, tx pgx.Tx, id string) (bool, error) {
 	return tag.RowsAffected() > 0, nil
 }
 
+// contentAccepted tells whether the content that a finding is about was accepted.
+func contentAccepted(ctx context.Context, tx pgx.Tx, id string) (accepted bool, err error) {
+	err = tx.QueryRow(ctx, `
+		SELECT EXISTS (
+			SELECT
+			FROM invoice_contents c
+			JOIN findings f ON f.carrier = c.carrier AND f.account = c.account AND f.invoice_no = c.invoice_no
+				AND f.currency = c.currency AND f.content = c.digest
+			WHERE f.finding_id = $1 AND c.accepted
+		)`, id).Scan(&accepted)
+	if err != nil {
+		return false, fmt.Errorf("reading whether what finding %s is about was accepted: %w", id, err)
+	}
+	return accepted, nil
+}
+
 // withdrawContent takes an acceptance back that no run has acted on yet. It changes nothing where there is none.
 func withdrawContent(ctx context.Context, tx pgx.Tx, id string) (bool, error) {
 	tag, err := tx.Exec(ctx, `

@@ -77,7 +77,7 @@ func listed(f reconcile.Finding) string {
 		f.ID, string(f.State), f.FirstSeen.String(), string(f.Severity), string(f.Kind), f.Carrier, f.Account,
 		f.InvoiceNo, f.TrackingNo, "", "",
 	}
-	if f.Difference.Currency != "" {
+	if f.Difference.Cents != 0 {
 		fields[9] = f.Difference.Decimal() + " " + f.Difference.Currency
 	}
 	if f.DisputeBy != 0 {
@@ -95,7 +95,9 @@ type changeCommand struct {
 
 	to reconcile.State
 	// also is what else the command changes about a finding, and tells whether it did; nil for nothing.
-	also   func(ctx context.Context, tx pgx.Tx, id string) (bool, error)
+	also func(ctx context.Context, tx pgx.Tx, id string) (bool, error)
+	// done tells of a cleared finding whether the command, given before, is why; nil for never.
+	done   func(ctx context.Context, tx pgx.Tx, id string) (bool, error)
 	status int
 }
 
@@ -103,7 +105,7 @@ type changeCommand struct {
 func (c *findingsCommand) AfterApply() error { //nolint:unparam // The form that kong asks for.
 	c.Ack.to, c.Dispute.to, c.Credit.to, c.Accept.to, c.Reopen.to =
 		reconcile.Acknowledged, reconcile.Disputed, reconcile.CreditedBack, reconcile.Acknowledged, reconcile.Open
-	c.Accept.also, c.Reopen.also = acceptContent, withdrawContent
+	c.Accept.also, c.Accept.done, c.Reopen.also = acceptContent, contentAccepted, withdrawContent
 	return nil
 }
 
@@ -180,7 +182,7 @@ func (c *changeCommand) move(ctx context.Context, tx pgx.Tx, id string) (bool, e
 	case err != nil:
 		return false, fmt.Errorf("reading finding %s: %w", id, err)
 	case was == reconcile.Cleared:
-		return false, usageError(fmt.Errorf("finding %s is cleared, there is nothing to decide: nothing was changed", id))
+		return false, c.cleared(ctx, tx, id)
 	}
 	changed := was != c.to
 	if c.also != nil {
@@ -198,6 +200,16 @@ func (c *changeCommand) move(ctx context.Context, tx pgx.Tx, id string) (bool, e
 		return false, fmt.Errorf("changing finding %s: %w", id, err)
 	}
 	return true, nil
+}
+
+// cleared is the error of a command about a finding that is gone; nil where the command did that itself.
+func (c *changeCommand) cleared(ctx context.Context, tx pgx.Tx, id string) error {
+	if c.done != nil {
+		if done, err := c.done(ctx, tx, id); err != nil || done {
+			return err
+		}
+	}
+	return usageError(fmt.Errorf("finding %s is cleared, there is nothing to decide: nothing was changed", id))
 }
 
 // goodbye bounds how long closing a connection may take.

@@ -83,10 +83,13 @@ func shown(f reconcile.Finding) [][2]string {
 		}
 		return m.Decimal() + " " + m.Currency
 	}
-	expected, difference := money(f.Expected), money(f.Difference)
+	expected, difference := money(f.Expected), ""
 	if f.Kind == reconcile.CurrencyMismatch {
 		// What is stored has one currency, that of the bill.
-		expected, difference = "", ""
+		expected = ""
+	}
+	if f.Difference.Cents != 0 {
+		difference = money(f.Difference)
 	}
 	order := ""
 	if f.OrderID != 0 {

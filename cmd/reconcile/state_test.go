@@ -258,6 +258,7 @@ func TestAcceptingTheNewerInvoice(t *testing.T) {
 			require.Equal(t, exitInput, b.run("--as-of=2026-04-01").status)
 			changed := b.exceptionRows()[0]
 			require.Equal(t, "invoice_changed", changed["kind"])
+			require.Equal(t, []string{"9.40", "8.40"}, []string{changed["billed"], changed["expected"]}, "what it asks, and what is judged")
 			accept := func(command string) {
 				t.Helper()
 				got := b.command("findings", command, changed["finding_id"], "--why=they corrected it", "--actor=ann")
@@ -282,6 +283,9 @@ func TestAcceptingTheNewerInvoice(t *testing.T) {
 				require.Equal(t, want, kinds(b))
 				require.Equal(t, "cleared", b.stateOf(changed["finding_id"]))
 			}
+			accept("accept")
+			require.Equal(t, 3, b.count("finding_changes"), "a repeat after the run that heeded it is harmless too")
+
 			// The newer is what is remembered, and what a third is held against.
 			b.invoiceFile("third.csv", "INV-1", "9.90", row{tracking: tracking(1), amount: "9.90"})
 			require.Equal(t, exitInput, b.run("--as-of=2026-04-03").status)
