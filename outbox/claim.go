@@ -42,8 +42,8 @@ type claimed struct {
 	wait   time.Duration
 
 	// began is our clock a moment before the database was asked for the lease, and deadline the end of
-	// the lease by our clock: never later than by the database's.
-	began, deadline time.Time
+	// the lease by our clock: never later than by the database's. told is our clock a moment after.
+	began, deadline, told time.Time
 
 	lease    lease
 	plan     plan
@@ -125,6 +125,7 @@ func (o *Outbox) decide(it claimItem, row claimRow, takeover bool, j *journal) c
 		order:    row.order,
 		tookOver: takeover,
 		began:    row.asked,
+		told:     o.cfg.Now(),
 		deadline: row.asked.Add(row.leaseEnd.Sub(row.progress.now)),
 	}
 	if row.settledBy == SettledByPerson {

@@ -35,7 +35,7 @@ func (a *attempt) deliver(ctx context.Context, concl conclusion) error {
 		conclusion: concl,
 		account:    a.account.Carrier.Account(),
 		began:      a.before.now,
-		boughtAt:   a.before.now.Add(a.outbox.cfg.Now().Sub(a.began)),
+		boughtAt:   a.before.now.Add(a.outbox.cfg.Now().Sub(a.told)), // never later than by the database's clock
 		labelID:    labelID,
 	}
 	patience := a.deadline.Sub(a.outbox.cfg.Now())

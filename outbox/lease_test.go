@@ -1,10 +1,12 @@
 package outbox
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"waybill/carrier"
@@ -59,4 +61,26 @@ func TestLateBoughtLeavesAHolderAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, stored, result)
 	require.Equal(t, Purchased, b.row(id).State)
+}
+
+// TestBoughtAtIsNeverInTheFuture: a claim that had to wait for the key is no reason to date the purchase
+// later than the database's clock.
+func TestBoughtAtIsNeverInTheFuture(t *testing.T) {
+	t.Parallel()
+	b := setup(t, keyed)
+	_, id := b.accepted()
+	worked := make(chan error, 1)
+	require.NoError(t, b.box.inTx(t.Context(), "test", func(ctx context.Context, tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `SELECT FROM idempotency_keys FOR UPDATE`)
+		go func() { worked <- b.work(id) }()
+		require.Eventually(t, func() bool {
+			return b.count(`
+				SELECT count(*) FROM pg_stat_activity
+				WHERE datname = current_database() AND wait_event_type = 'Lock'
+					AND clock_timestamp() - query_start > interval '300 milliseconds'`) == 1
+		}, 20*time.Second, time.Millisecond)
+		return err
+	}))
+	require.NoError(t, <-worked)
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM labels WHERE bought_at <= clock_timestamp()`))
 }
