@@ -90,7 +90,7 @@ func (c cell) String() string {
 
 // alike are the events that know nothing of a carrier's class. In a hurry, one class stands for all
 // where nobody dies.
-var alike = []string{"accept", "look_up_key", "read_answers", "revise", "revive", "ring", "sweep"}
+var alike = []string{"accept", "look_up_key", "read_answers", "revise", "revive", "ring", "ring_voids", "sweep", "void"}
 
 // chosen tells whether the cell is played: by make crash all are.
 func (c cell) chosen() bool {

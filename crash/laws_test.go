@@ -79,8 +79,10 @@ func (s *story) requireLedger(e end) {
 		WHERE l.intent_id = $1 AND l.document_state = 'stored'`, e.ID), "L1: a label cannot be printed")
 	r.Equal(e.Labels, s.count(`
 		SELECT count(*) FROM labels
-		WHERE intent_id = $1 AND held AND note = $2 AND revision = $3`, e.ID, theNote, outbox.FirstRevision+1),
-		"L5: a change of the label was lost, or made twice")
+		WHERE intent_id = $1 AND held AND note = $2 AND void_state = 'voided' AND revision = $3`,
+		e.ID, theNote, outbox.FirstRevision+3),
+		"L5: a change of the label, or its void, was lost or made twice")
+	r.Equal(e.Labels, s.witness.voided(), "L5: the carrier and we disagree on what is void")
 	if s.class == string(carrier.Blind) {
 		r.LessOrEqual(calls, max(1+s.deferred, s.tryAgain+1), "L2: a blind carrier was called again after an unknown")
 	}

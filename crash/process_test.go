@@ -35,6 +35,7 @@ type process struct {
 	box     *outbox.Outbox
 	buyer   *outbox.Buyer
 	fetcher *outbox.Fetcher
+	voider  *outbox.Voider
 
 	died, asleep, awake, buried chan struct{}
 	once                        sync.Once
@@ -83,7 +84,7 @@ func (w *world) start(faults ...breakage) *process {
 	accounts := map[string]outbox.Account{"sim": {Carrier: w.witness.lineOf(p), Timeout: timeout}}
 	p.buyer, err = p.box.NewBuyer(accounts)
 	require.NoError(w.t, err)
-	p.fetcher = p.box.NewFetcher(accounts)
+	p.fetcher, p.voider = p.box.NewFetcher(accounts), p.box.NewVoider(accounts)
 	w.processes = append(w.processes, p)
 	return p
 }

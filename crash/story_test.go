@@ -154,6 +154,7 @@ func (s *story) play() {
 	s.turn(25 * time.Hour)
 	s.purge()
 	s.afterwards(a.IntentID)
+	s.void()
 	for range 3 { // Bells that ring for nothing, and one that died over it.
 		s.rescue()
 		for s.round() {
@@ -212,26 +213,38 @@ func (s *story) decide() {
 // revise is the client that holds its label and writes a note on it, of the label as it was bought,
 // until it is told that it is done.
 func (s *story) revise() {
+	held, note := true, theNote
+	label := s.change(outbox.Change{Held: &held, Note: &note}, outbox.Condition{outbox.FirstRevision})
+	if label != nil {
+		s.require().EqualValues(outbox.FirstRevision+1, label.Revision)
+	}
+}
+
+// void is the client that wants its money back.
+func (s *story) void() { s.change(outbox.Change{Void: true}, nil) }
+
+// change changes the label until the client is told that it is done; nil if there is none.
+func (s *story) change(change outbox.Change, when outbox.Condition) *outbox.Label {
 	var id uuid.UUID
 	err := s.db.QueryRow(ctx, `SELECT label_id FROM labels WHERE caller_id = $1`, s.caller).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return
+		return nil
 	}
 	s.require().NoError(err)
-	held, note := true, theNote
 	for range 20 {
+		changed := make(chan outbox.Label, 1)
 		if s.ask(func(p *process) error {
-			label, err := p.box.Revise(p.ctx, s.caller, id, outbox.Change{Held: &held, Note: &note},
-				outbox.Condition{outbox.FirstRevision})
-			if err == nil && !p.grave() && label.Revision != outbox.FirstRevision+1 {
-				return fmt.Errorf("the label is at revision %d", label.Revision)
+			label, err := p.box.Revise(p.ctx, s.caller, id, change, when)
+			if err == nil && !p.grave() {
+				changed <- label
 			}
 			return err
 		}) == nil {
-			return
+			return new(<-changed)
 		}
 	}
-	s.require().Fail("the label is not revised, however often it is asked for")
+	s.require().Fail("the label is not changed, however often it is asked for")
+	return nil
 }
 
 // afterwards is all that a client can ask when everything is decided.

@@ -55,6 +55,7 @@ type witness struct {
 	calls  int
 	sold   map[string][]charge // by reference
 	byKey  map[string]carrier.Label
+	voids  map[string]int // calls, by the carrier's id of the label
 
 	// prepared is what a two-step carrier has made, by its id: the reference. Nothing keeps it from
 	// being sold twice but us.
@@ -64,7 +65,7 @@ type witness struct {
 func newWitness(class carrier.Class, now func() time.Time, script []reply) *witness {
 	return &witness{
 		caps: classes[class], now: now, script: script,
-		sold: map[string][]charge{}, byKey: map[string]carrier.Label{}, prepared: map[string]string{},
+		sold: map[string][]charge{}, byKey: map[string]carrier.Label{}, voids: map[string]int{}, prepared: map[string]string{},
 	}
 }
 
@@ -153,6 +154,23 @@ func (w *witness) ledger() (sold map[string][]carrier.Label, calls int) {
 	return sold, w.calls
 }
 
+func (w *witness) void(carrierLabelID string) carrier.VoidResult {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.voids[carrierLabelID]++
+	if w.voids[carrierLabelID] == 1 {
+		return carrier.VoidResult{State: carrier.VoidUnknown, Code: "timeout"}
+	}
+	return carrier.VoidResult{State: carrier.Voided}
+}
+
+// voided is how many of the labels are void.
+func (w *witness) voided() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.voids)
+}
+
 // line is the carrier as one process reaches it: the dead reach nobody.
 type line struct {
 	*witness
@@ -165,8 +183,12 @@ func (l line) Account() string                             { return account }
 func (l line) Capabilities() carrier.Capabilities          { return l.caps }
 func (l line) Check(carrier.Shipment) []carrier.FieldError { return nil }
 
-func (l line) Void(context.Context, string) carrier.VoidResult {
-	return carrier.VoidResult{State: carrier.VoidRefused}
+// Void voids the label at the first call, whose answer is lost.
+func (l line) Void(_ context.Context, carrierLabelID string) carrier.VoidResult {
+	if l.proc.grave() {
+		return carrier.VoidResult{State: carrier.VoidUnknown}
+	}
+	return l.void(carrierLabelID)
 }
 
 func (l line) Buy(_ context.Context, p carrier.Purchase) carrier.Result {

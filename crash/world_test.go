@@ -4,6 +4,7 @@ package crash
 
 import (
 	"bytes"
+	"context"
 	"encoding/json/v2"
 	"errors"
 	"sync"
@@ -336,18 +337,22 @@ func (w *world) work(p *process, j job) error {
 
 func (j job) run(p *process) error {
 	row := &rivertype.JobRow{ID: j.ID, Attempt: j.Attempt}
-	if j.Kind == (outbox.FetchDocument{}).Kind() {
-		var args outbox.FetchDocument
-		if err := json.Unmarshal(j.Args, &args); err != nil {
-			return err
-		}
-		return p.fetcher.Work(p.ctx, &river.Job[outbox.FetchDocument]{JobRow: row, Args: args})
+	switch j.Kind {
+	case outbox.FetchDocument{}.Kind():
+		return workWith(p.ctx, p.fetcher, row, j.Args)
+	case outbox.VoidLabel{}.Kind():
+		return workWith(p.ctx, p.voider, row, j.Args)
+	default:
+		return workWith(p.ctx, p.buyer, row, j.Args)
 	}
-	var args outbox.BuyLabel
-	if err := json.Unmarshal(j.Args, &args); err != nil {
+}
+
+func workWith[T river.JobArgs](ctx context.Context, worker river.Worker[T], row *rivertype.JobRow, encoded []byte) error {
+	var args T
+	if err := json.Unmarshal(encoded, &args); err != nil {
 		return err
 	}
-	return p.buyer.Work(p.ctx, &river.Job[outbox.BuyLabel]{JobRow: row, Args: args})
+	return worker.Work(ctx, &river.Job[T]{JobRow: row, Args: args})
 }
 
 // round is what workers do all the time: see to lost jobs, and work one. It tells whether there was

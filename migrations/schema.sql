@@ -278,6 +278,9 @@ CREATE TABLE public.labels (
     note text DEFAULT ''::text NOT NULL,
     custom_reference text DEFAULT ''::text NOT NULL,
     weight_g bigint,
+    void_requested_at timestamp with time zone,
+    void_code text DEFAULT ''::text NOT NULL,
+    void_message text DEFAULT ''::text NOT NULL,
     CONSTRAINT labels_cost_cents_check CHECK ((cost_cents >= 0)),
     CONSTRAINT labels_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT labels_document_state_check CHECK ((document_state = ANY (ARRAY['stored'::text, 'due'::text, 'none'::text]))),
@@ -438,6 +441,8 @@ CREATE INDEX labels_listed_by_tracking ON public.labels USING btree (caller_id, 
 CREATE INDEX labels_listed_by_void ON public.labels USING btree (caller_id, bought_at, label_id) WHERE (void_state <> 'none'::text);
 
 CREATE INDEX labels_tracking ON public.labels USING btree (carrier, tracking_no);
+
+CREATE INDEX labels_void_requested ON public.labels USING btree (void_requested_at) WHERE (void_state = 'requested'::text);
 
 CREATE INDEX labels_without_document ON public.labels USING btree (bought_at) WHERE (document_state <> 'stored'::text);
 

@@ -53,7 +53,12 @@ type Label struct {
 	BoughtAt   time.Time
 
 	// What follows changes after the purchase and is therefore no part of the saved answer.
-	VoidState       string
+	VoidState string
+
+	// VoidCode and VoidMessage are what the carrier said of the void; empty before it has.
+	VoidCode    string
+	VoidMessage string
+
 	Held            bool
 	Note            string
 	CustomReference string
@@ -94,6 +99,8 @@ type labelBody struct {
 // changeable are the members that are left out of the saved answer.
 type changeable struct {
 	VoidState       string `json:"void_state"`
+	VoidCode        string `json:"void_code,omitzero"`
+	VoidMessage     string `json:"void_message,omitzero"`
 	Held            bool   `json:"held"`
 	Note            string `json:"note,omitzero"`
 	CustomReference string `json:"custom_reference,omitzero"`
@@ -129,6 +136,8 @@ func (l *Label) EncodeCurrent() []byte {
 	body := l.body()
 	body.Changeable = &changeable{
 		VoidState:       l.VoidState,
+		VoidCode:        l.VoidCode,
+		VoidMessage:     l.VoidMessage,
 		Held:            l.Held,
 		Note:            l.Note,
 		CustomReference: l.CustomReference,
@@ -171,10 +180,10 @@ func (l *Label) targets() []any {
 // currentColumns are labelColumns and what may have changed since the purchase, of a label l that is
 // there.
 const currentColumns = labelColumns + `,
-	l.void_state, l.held, l.note, l.custom_reference, coalesce(l.weight_g, 0), l.revision`
+	l.void_state, l.void_code, l.void_message, l.held, l.note, l.custom_reference, coalesce(l.weight_g, 0), l.revision`
 
 // currentTargets are where currentColumns are scanned to.
 func (l *Label) currentTargets() []any {
 	return append(l.targets(),
-		&l.VoidState, &l.Held, &l.Note, &l.CustomReference, &l.WeightG, &l.Revision)
+		&l.VoidState, &l.VoidCode, &l.VoidMessage, &l.Held, &l.Note, &l.CustomReference, &l.WeightG, &l.Revision)
 }

@@ -34,6 +34,9 @@ type fakeCarrier struct {
 	onCall  func()
 	findErr error
 
+	voids       []string // the labels that were to be voided, call by call
+	voidAnswers []carrier.VoidResult
+
 	// hidden keeps labels from look-ups, as a lagging index does.
 	hidden bool
 }
@@ -55,8 +58,17 @@ func (f *fakeCarrier) Account() string                             { return f.ac
 func (f *fakeCarrier) Capabilities() carrier.Capabilities          { return f.caps }
 func (f *fakeCarrier) Check(carrier.Shipment) []carrier.FieldError { return nil }
 
-func (f *fakeCarrier) Void(context.Context, string) carrier.VoidResult {
-	return carrier.VoidResult{State: carrier.VoidRefused}
+// Void ends as the next of voidAnswers says; after those every label is voided.
+func (f *fakeCarrier) Void(_ context.Context, carrierLabelID string) carrier.VoidResult {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.voids = append(f.voids, carrierLabelID)
+	if len(f.voidAnswers) == 0 {
+		return carrier.VoidResult{State: carrier.Voided}
+	}
+	answer := f.voidAnswers[0]
+	f.voidAnswers = f.voidAnswers[1:]
+	return answer
 }
 
 func (f *fakeCarrier) Buy(_ context.Context, p carrier.Purchase) carrier.Result {

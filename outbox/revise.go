@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
 
 	"waybill/internal/fault"
 )
@@ -24,6 +25,11 @@ type Change struct {
 
 	// WeightG is in grams, above zero.
 	WeightG *int64
+
+	// Void asks the carrier to void the label, once: it is none of the caller's to take back, and what
+	// the carrier has refused stays refused. Where the carrier has not said for days what became of it, it
+	// is asked again.
+	Void bool
 }
 
 // Condition names the revisions of a label of which a change may be made; none allows none.
@@ -40,7 +46,7 @@ type Condition []int64
 func (o *Outbox) Revise(
 	ctx context.Context, callerID string, id uuid.UUID, change Change, when Condition,
 ) (Label, error) {
-	r := revising{callerID: callerID, id: id, change: change, when: when}
+	r := revising{river: o.river, callerID: callerID, id: id, change: change, when: when}
 	// A client that hangs up must not cut a COMMIT off: it may be waiting for a standby.
 	err := o.inTx(context.WithoutCancel(ctx), "revise", r.run)
 	switch {
@@ -55,6 +61,7 @@ func (o *Outbox) Revise(
 
 // revising is one change under way.
 type revising struct {
+	river    *river.Client[pgx.Tx]
 	callerID string
 	id       uuid.UUID
 	change   Change
@@ -103,9 +110,12 @@ func (r *revising) run(ctx context.Context, tx pgx.Tx) error {
 	wanted.Revision++
 	tag, err := tx.Exec(ctx, `
 		UPDATE labels
-		SET held = $3, note = $4, custom_reference = $5, weight_g = $6, revision = $7
+		SET held = $3, note = $4, custom_reference = $5, weight_g = $6, revision = $7,
+			void_state = $8, void_code = $9, void_message = $10,
+			void_requested_at = CASE WHEN $8 = void_state THEN void_requested_at ELSE now() END
 		WHERE label_id = $1 AND revision = $2`,
-		r.id, l.Revision, wanted.Held, wanted.Note, wanted.CustomReference, nonZero(wanted.WeightG), wanted.Revision)
+		r.id, l.Revision, wanted.Held, wanted.Note, wanted.CustomReference, nonZero(wanted.WeightG), wanted.Revision,
+		wanted.VoidState, wanted.VoidCode, wanted.VoidMessage)
 	if err != nil {
 		return fmt.Errorf("writing the label: %w", err)
 	}
@@ -113,7 +123,11 @@ func (r *revising) run(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	r.written, r.label = true, wanted
-	return nil
+	if wanted.VoidState == l.VoidState {
+		return nil
+	}
+	// The job and what it is for commit together.
+	return insertJobs(ctx, tx, r.river, []VoidLabel{{LabelID: r.id, Carrier: l.Carrier}})
 }
 
 // allows tells whether the label may be changed, or left, at the revision it is at. One that is as it
@@ -132,6 +146,9 @@ func (c Change) of(l Label) Label {
 	set(&l.Note, c.Note)
 	set(&l.CustomReference, c.CustomReference)
 	set(&l.WeightG, c.WeightG)
+	if c.Void && (l.VoidState == VoidNone || l.VoidState == VoidInDoubt) {
+		l.VoidState, l.VoidCode, l.VoidMessage = VoidRequested, "", ""
+	}
 	return l
 }
 

@@ -76,6 +76,12 @@ func (a *api) patchLabel(w http.ResponseWriter, r *request) error {
 	return a.revise(w, r, required, &patchRequest{})
 }
 
+// voidLabel is DELETE /v1/labels/{label_id}: the carrier is asked to void the label, by a job. The answer is
+// 202 while it is being asked, and 200 once it has answered; the label stays, and says what came of it.
+func (a *api) voidLabel(w http.ResponseWriter, r *request) error {
+	return a.change(w, r, optional, func() (outbox.Change, error) { return outbox.Change{Void: true}, nil })
+}
+
 // changeBody is a body that asks for a change of a label.
 type changeBody interface {
 	wireBody
@@ -83,10 +89,21 @@ type changeBody interface {
 	change() outbox.Change
 }
 
-// revise carries out a change and answers with the label as it then is. A repeat finds nothing to
+// revise carries out the change that the body asks for.
+func (a *api) revise(w http.ResponseWriter, r *request, condition readCondition, body changeBody) error {
+	return a.change(w, r, condition, func() (outbox.Change, error) {
+		err := a.readChange(w, r, body)
+		return body.change(), err
+	})
+}
+
+// readCondition reads the revisions of which a request wants its change made.
+type readCondition func(http.Header) (outbox.Condition, error)
+
+// change carries out a change and answers with the label as it then is. A repeat finds nothing to
 // change, and is answered alike.
-func (a *api) revise(
-	w http.ResponseWriter, r *request, condition func(http.Header) (outbox.Condition, error), body changeBody,
+func (a *api) change(
+	w http.ResponseWriter, r *request, condition readCondition, read func() (outbox.Change, error),
 ) error {
 	if err := a.limits.take(r.caller.ID); err != nil {
 		return err
@@ -102,10 +119,11 @@ func (a *api) revise(
 	if err != nil {
 		return err
 	}
-	if err := a.readChange(w, r, body); err != nil {
+	wanted, err := read()
+	if err != nil {
 		return err
 	}
-	label, err := a.outbox.Revise(r.Context(), r.caller.ID, id, body.change(), when)
+	label, err := a.outbox.Revise(r.Context(), r.caller.ID, id, wanted, when)
 	if errors.Is(err, outbox.ErrRevised) {
 		w.Header().Set("ETag", etag(label.Revision))
 		return refuse(problem.PreconditionFailed, fmt.Sprintf(
@@ -116,7 +134,11 @@ func (a *api) revise(
 		return fmt.Errorf("changing label %s: %w", id, err)
 	}
 	w.Header().Set("ETag", etag(label.Revision))
-	writeBody(w, http.StatusOK, label.EncodeCurrent())
+	status := http.StatusOK
+	if wanted.Void && label.VoidState == outbox.VoidRequested {
+		status = http.StatusAccepted
+	}
+	writeBody(w, status, label.EncodeCurrent())
 	return nil
 }
 

@@ -32,6 +32,7 @@ func (a *api) routes() []route {
 		{http.MethodGet, labelsPath, caller.LabelsRead, a.listLabels},
 		{http.MethodGet, labelsPath + "/{label_id}", caller.LabelsRead, a.label},
 		{http.MethodPatch, labelsPath + "/{label_id}", caller.LabelsWrite, a.patchLabel},
+		{http.MethodDelete, labelsPath + "/{label_id}", caller.LabelsWrite, a.voidLabel},
 		{http.MethodPut, labelsPath + "/{label_id}/hold", caller.LabelsWrite, a.holdLabel},
 		{http.MethodGet, labelsPath + "/{label_id}/document", caller.LabelsRead, a.document},
 		{http.MethodGet, intentsPath, caller.LabelsRead, a.intents},

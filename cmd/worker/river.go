@@ -62,10 +62,15 @@ const (
 )
 
 func newRiver(
-	pool *pgxpool.Pool, buyer *outbox.Buyer, fetcher *outbox.Fetcher, s riverSettings,
+	pool *pgxpool.Pool, buyer *outbox.Buyer, fetcher *outbox.Fetcher, voider *outbox.Voider, s riverSettings,
 ) (*river.Client[pgx.Tx], error) {
 	workers := river.NewWorkers()
-	if err := errors.Join(river.AddWorkerSafely(workers, buyer), river.AddWorkerSafely(workers, fetcher)); err != nil {
+	err := errors.Join(
+		river.AddWorkerSafely(workers, buyer),
+		river.AddWorkerSafely(workers, fetcher),
+		river.AddWorkerSafely(workers, voider),
+	)
+	if err != nil {
 		return nil, fmt.Errorf("registering the workers: %w", err)
 	}
 	// A new name for every process: a restart must not be taken for the process that died. Short,

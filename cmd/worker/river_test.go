@@ -47,7 +47,7 @@ func TestEveryProcessHasANameOfItsOwn(t *testing.T) {
 	w := worker{settings: settings{MaxWorkers: 1}, logger: zaptest.NewLogger(t), longestLease: time.Second}
 	names := map[string]bool{}
 	for range 3 {
-		client, err := newRiver(db, buyer, box.NewFetcher(nil), w.settingsForRiver())
+		client, err := newRiver(db, buyer, box.NewFetcher(nil), box.NewVoider(nil), w.settingsForRiver())
 		require.NoError(t, err)
 		names[client.ID()] = true
 	}

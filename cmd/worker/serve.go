@@ -89,7 +89,8 @@ func (w *worker) open(ctx context.Context, carriers *catalog.Catalog) (err error
 	if err != nil {
 		return err
 	}
-	w.river, err = newRiver(w.riverPool, buyer, w.outbox.NewFetcher(w.accounts), w.settingsForRiver())
+	fetcher, voider := w.outbox.NewFetcher(w.accounts), w.outbox.NewVoider(w.accounts)
+	w.river, err = newRiver(w.riverPool, buyer, fetcher, voider, w.settingsForRiver())
 	return err
 }
 
