@@ -146,52 +146,59 @@ func (o *Outbox) insertLost(ctx context.Context) (int, error) {
 
 // ringForDocuments inserts jobs for documents that are due and have none alive: at most so many, and it
 // returns how many.
-func (o *Outbox) ringForDocuments(ctx context.Context, most int) (int, error) {
-	return ringForLabels(ctx, o, "ring_documents", most, "l.document_state = 'due'", "l.bought_at",
-		func(id uuid.UUID, carrier string) FetchDocument { return FetchDocument{LabelID: id, Carrier: carrier} })
+func (o *Outbox) ringForDocuments(ctx context.Context, most int) (n int, err error) {
+	err = o.inTx(ctx, "ring_documents", func(ctx context.Context, tx pgx.Tx) error {
+		n, err = insertLostOf(ctx, tx, o.river, most, "l.document_state = 'due'", "l.bought_at",
+			func(id uuid.UUID, carrier string) FetchDocument { return FetchDocument{LabelID: id, Carrier: carrier} })
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("inserting jobs for documents: %w", err)
+	}
+	return n, nil
 }
 
 // ringForVoids does the same for voids that are asked for.
-func (o *Outbox) ringForVoids(ctx context.Context, most int) (int, error) {
-	return ringForLabels(ctx, o, "ring_voids", most, "l.void_state = 'requested'", "l.void_requested_at",
-		func(id uuid.UUID, carrier string) VoidLabel { return VoidLabel{LabelID: id, Carrier: carrier} })
-}
-
-// ringForLabels inserts jobs for labels l that are due by a condition, since a time, and have none alive.
-func ringForLabels[T river.JobArgs](
-	ctx context.Context, o *Outbox, step string, most int, due, since string, job func(uuid.UUID, string) T,
-) (n int, err error) {
-	err = o.inTx(ctx, step, func(ctx context.Context, tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, `
-			WITH alive AS MATERIALIZED (
-				SELECT j.args ->> 'label_id' AS label_id
-				FROM river_job AS j
-				WHERE j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
-					AND j.kind = $1
-			)
-			SELECT l.label_id, l.carrier
-			FROM labels AS l
-			WHERE `+due+` AND `+since+` < now() - $2::interval
-				AND NOT EXISTS (SELECT 1 FROM alive WHERE alive.label_id = l.label_id::text)
-			ORDER BY `+since+`
-			LIMIT $3`, job(uuid.Nil, "").Kind(), ringGrace, most)
-		if err != nil {
-			return err
-		}
-		jobs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (T, error) {
-			var id uuid.UUID
-			var carrier string
-			err := row.Scan(&id, &carrier)
-			return job(id, carrier), err
-		})
-		if err != nil {
-			return err
-		}
-		n = len(jobs)
-		return insertJobs(ctx, tx, o.river, jobs)
+func (o *Outbox) ringForVoids(ctx context.Context, most int) (n int, err error) {
+	err = o.inTx(ctx, "ring_voids", func(ctx context.Context, tx pgx.Tx) error {
+		n, err = insertLostOf(ctx, tx, o.river, most, "l.void_state = 'requested'", "l.void_requested_at",
+			func(id uuid.UUID, carrier string) VoidLabel { return VoidLabel{LabelID: id, Carrier: carrier} })
+		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("inserting jobs (%s): %w", step, err)
+		return 0, fmt.Errorf("inserting jobs for voids: %w", err)
 	}
 	return n, nil
+}
+
+// insertLostOf inserts jobs for labels l that are due by a condition, since a time, and have none alive.
+func insertLostOf[T river.JobArgs](
+	ctx context.Context, tx pgx.Tx, client *river.Client[pgx.Tx], most int, due, since string, job func(uuid.UUID, string) T,
+) (int, error) {
+	rows, err := tx.Query(ctx, `
+		WITH alive AS MATERIALIZED (
+			SELECT j.args ->> 'label_id' AS label_id
+			FROM river_job AS j
+			WHERE j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
+				AND j.kind = $1
+		)
+		SELECT l.label_id, l.carrier
+		FROM labels AS l
+		WHERE `+due+` AND `+since+` < now() - $2::interval
+			AND NOT EXISTS (SELECT 1 FROM alive WHERE alive.label_id = l.label_id::text)
+		ORDER BY `+since+`
+		LIMIT $3`, job(uuid.Nil, "").Kind(), ringGrace, most)
+	if err != nil {
+		return 0, err
+	}
+	jobs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (T, error) {
+		var id uuid.UUID
+		var carrier string
+		err := row.Scan(&id, &carrier)
+		return job(id, carrier), err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return len(jobs), insertJobs(ctx, tx, client, jobs)
 }

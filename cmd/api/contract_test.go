@@ -38,6 +38,8 @@ func TestContract(t *testing.T) {
 				require.Equal(t, []int{1, 1}, []int{intents, jobs}, rt.path)
 			case http.MethodPatch:
 				got.requireProblem(t, problem.PreconditionRequired)
+			case http.MethodDelete: // Asked for once; TestVoid repeats it.
+				require.Equal(t, labelsPath+"/{label_id}", rt.path)
 			case http.MethodPut: // Absolute; TestHold repeats it.
 				require.Equal(t, labelsPath+"/{label_id}/hold", rt.path)
 			default:
