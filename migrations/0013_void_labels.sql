@@ -5,5 +5,5 @@ ALTER TABLE labels
     ADD COLUMN void_code text NOT NULL DEFAULT '',
     ADD COLUMN void_message text NOT NULL DEFAULT '';
 
--- The ringer looks for those that have no job; there are never many.
-CREATE INDEX labels_void_requested ON labels (void_requested_at) WHERE void_state = 'requested';
+-- The ringer looks for those that have no job, the gauges count them; there are never many.
+CREATE INDEX labels_void_open ON labels (void_requested_at) WHERE void_state IN ('requested', 'in_doubt');

@@ -442,7 +442,7 @@ CREATE INDEX labels_listed_by_void ON public.labels USING btree (caller_id, boug
 
 CREATE INDEX labels_tracking ON public.labels USING btree (carrier, tracking_no);
 
-CREATE INDEX labels_void_requested ON public.labels USING btree (void_requested_at) WHERE (void_state = 'requested'::text);
+CREATE INDEX labels_void_open ON public.labels USING btree (void_requested_at) WHERE (void_state = ANY (ARRAY['requested'::text, 'in_doubt'::text]));
 
 CREATE INDEX labels_without_document ON public.labels USING btree (bought_at) WHERE (document_state <> 'stored'::text);
 

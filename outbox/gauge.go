@@ -6,9 +6,9 @@ import (
 )
 
 // Gauge reads into the metrics how many intents are not final, how old the oldest pending one is, and
-// how many labels cannot be printed.
+// how many labels cannot be printed, or are asked to be void and are not yet.
 func (o *Outbox) Gauge(ctx context.Context) error {
-	var pending, doubtful, left, undocumented int64
+	var pending, doubtful, left, undocumented, voiding, voidsInDoubt int64
 	var oldest float64
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
@@ -22,9 +22,12 @@ func (o *Outbox) Gauge(ctx context.Context) error {
 				SELECT count(*) FROM labels
 				WHERE document_state <> 'stored' AND void_state <> 'voided'
 					AND bought_at > now() - make_interval(secs => $1)
-			)
+			),
+			(SELECT count(*) FROM labels WHERE void_state = 'requested'),
+			(SELECT count(*) FROM labels WHERE void_state = 'in_doubt')
 		FROM label_intents
-		WHERE state IN ('pending', 'in_doubt')`, documentPatience.Seconds()).Scan(&pending, &doubtful, &left, &oldest, &undocumented)
+		WHERE state IN ('pending', 'in_doubt')`, documentPatience.Seconds()).Scan(
+		&pending, &doubtful, &left, &oldest, &undocumented, &voiding, &voidsInDoubt)
 	if err != nil {
 		return fmt.Errorf("counting unfinished intents: %w", err)
 	}
@@ -33,5 +36,7 @@ func (o *Outbox) Gauge(ctx context.Context) error {
 	o.cfg.Metrics.leftToPerson.Set(float64(left))
 	o.cfg.Metrics.oldestPending.Set(oldest)
 	o.cfg.Metrics.undocumented.Set(float64(undocumented))
+	o.cfg.Metrics.voids.WithLabelValues(VoidRequested).Set(float64(voiding))
+	o.cfg.Metrics.voids.WithLabelValues(VoidInDoubt).Set(float64(voidsInDoubt))
 	return nil
 }

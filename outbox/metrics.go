@@ -23,6 +23,7 @@ type Metrics struct {
 	leftToPerson     prometheus.Gauge
 	oldestPending    prometheus.Gauge
 	undocumented     prometheus.Gauge
+	voids            *prometheus.GaugeVec
 }
 
 // NewMetrics registers the outbox's metrics.
@@ -67,10 +68,14 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Name: "waybill_labels_without_document",
 			Help: "Labels of the last seven days that were not cancelled and have no document to print.",
 		}),
+		voids: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "waybill_voids",
+			Help: "Labels that are to be void and are not yet: requested, or in_doubt because the carrier has not said for days what became of it.",
+		}, []string{"state"}),
 	}
 	reg.MustRegister(m.batchSize, m.replays, m.parcelConflicts, m.lateRepeats, m.callerMismatches,
 		m.takeovers, m.lostLeases, m.sweptKeys, m.rungJobs, m.intentToLabel, m.carrierCalls,
-		m.intents, m.leftToPerson, m.oldestPending, m.undocumented)
+		m.intents, m.leftToPerson, m.oldestPending, m.undocumented, m.voids)
 	return m
 }
 

@@ -125,6 +125,8 @@ func TestVoid(t *testing.T) {
 		require.NoError(t, v.work(was.ID))
 		require.Empty(t, v.carrier.voids)
 		require.Equal(t, VoidInDoubt, v.label(v.order.CallerID, was.ID).VoidState)
+		require.NoError(t, v.box.Gauge(t.Context()))
+		require.InDelta(t, 1, value(v.box.cfg.Metrics.voids.WithLabelValues(VoidInDoubt)), 0)
 		require.Equal(t, VoidRequested, v.ask(was.ID).VoidState)
 		require.NoError(t, v.work(was.ID))
 		require.Equal(t, VoidVoided, v.label(v.order.CallerID, was.ID).VoidState)
