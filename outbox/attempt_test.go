@@ -686,7 +686,7 @@ func TestCallIsNotBegunWithoutRoomInTheLease(t *testing.T) {
 				c.Now = func() time.Time {
 					mu.Lock()
 					defer mu.Unlock()
-					now = now.Add(tt.claimTakes) // between any two looks at the clock
+					now = now.Add(tt.claimTakes / 2) // a claim looks before, and after, and then its time is judged
 					return now
 				}
 			})
