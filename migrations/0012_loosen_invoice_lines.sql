@@ -1,6 +1,6 @@
 -- A line's invoice and file are read in the statement that writes the line, by the one program that
--- writes any, under its lock. Asking for both again, line by line, was three quarters of the time that
--- keeping a million lines took.
+-- writes any, under its lock. Asking for both again, line by line, was a third of the time that keeping
+-- them took.
 
 ALTER TABLE invoice_lines
     DROP CONSTRAINT invoice_lines_invoice_id_fkey,

@@ -101,6 +101,9 @@ func (r *reconciliation) keepInvoices(ctx context.Context, tx pgx.Tx) error {
 		) ON COMMIT DROP`); err != nil {
 		return err
 	}
+	if _, err := tx.Exec(ctx, `CREATE TEMPORARY TABLE kept_bills (bill_no bigint, invoice_id bigint) ON COMMIT DROP`); err != nil {
+		return err
+	}
 	var rows [][]any
 	for _, i := range r.ledger.Invoices() {
 		if i.Stored {
@@ -136,19 +139,25 @@ func (r *reconciliation) keepInvoices(ctx context.Context, tx pgx.Tx) error {
 		)
 		SELECT $1, account, invoice_no, currency, invoice_date, stated_cents, lines, cents, foots, digests, $2
 		FROM kept_invoices`, []any{name, day}},
+		{`INSERT INTO kept_bills
+		SELECT b.bill_no, i.invoice_id
+		FROM staged_bills b
+		JOIN kept_invoices k USING (account, invoice_no, currency)
+		JOIN invoices i USING (account, invoice_no, currency)
+		WHERE i.carrier = $1`, []any{name}},
+		// Uncounted, they look so small that all lines would be read once for each.
+		{`ANALYZE kept_bills, kept_files`, nil},
 		{`INSERT INTO invoice_lines (
 			invoice_id, file_id, row_no, line_no, kind, correction, tracking_no, master_no, original_no, reference,
 			ship_date, charge_text, cents
 		)
 		SELECT
-			i.invoice_id, f.file_id, s.row_no, s.line_no, s.kind, s.correction, s.tracking_no, s.master_no,
+			b.invoice_id, f.file_id, s.row_no, s.line_no, s.kind, s.correction, s.tracking_no, s.master_no,
 			s.original_no, s.reference, CASE WHEN s.ship_date <> 0 THEN date '1970-01-01' + s.ship_date END,
 			s.charge_text, s.cents
 		FROM staged_lines s
 		JOIN kept_files f USING (file_no)
-		JOIN kept_invoices k USING (account, invoice_no, currency)
-		JOIN invoices i USING (account, invoice_no, currency)
-		WHERE i.carrier = $1`, []any{name}},
+		JOIN kept_bills b USING (bill_no)`, nil},
 	})
 }
 
