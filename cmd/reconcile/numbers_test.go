@@ -25,7 +25,7 @@ import (
 func TestPlainNumbersAreWhatTheRulesSay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	e := &edges{bundle: b, chance: rand.New(rand.NewPCG(1, 2))} //nolint:gosec // G404: a test's dice.
+	e := &edges{bundle: b, chance: rand.New(rand.NewPCG(1, 2))}
 	e.sow(3000)
 	quick, plain := e.report(false)
 	whole, none := e.report(true)
@@ -93,13 +93,13 @@ func (e *edges) label(number string, cents int64) (intent, row []any) {
 		state, voided = "voided", new(at.AddDate(0, 0, int(e.some(e.rarely(), 1, 20))))
 	}
 	return []any{
-			l.intentID(), "fulfilment", key(l.n), make([]byte, 32), "r", l.n, 1, 1, "sim", reference(l.n), "{}", "purchased",
-			nil, l.labelID(), at, at,
-		}, []any{
-			l.labelID(), l.intentID(), "fulfilment", l.n, 1, 1, "sim", e.text(e.rarely(), "SIM-1", "0SIM-1", "SIM-2"), "ground",
-			number, cents, e.text(e.rarely(), "USD", "EUR"), "pdf", key(l.n), "carrier", reference(l.n),
-			fmt.Sprint("C", l.n), "call", at, state, voided,
-		}
+		l.intentID(), "fulfilment", key(l.n), make([]byte, 32), "r", l.n, 1, 1, "sim", reference(l.n), "{}", "purchased",
+		nil, l.labelID(), at, at,
+	}, []any{
+		l.labelID(), l.intentID(), "fulfilment", l.n, 1, 1, "sim", e.text(e.rarely(), "SIM-1", "0SIM-1", "SIM-2"), "ground",
+		number, cents, e.text(e.rarely(), "USD", "EUR"), "pdf", key(l.n), "carrier", reference(l.n),
+		fmt.Sprint("C", l.n), "call", at, state, voided,
+	}
 }
 
 func (e *edges) line(number string, i, n int) {
@@ -119,7 +119,7 @@ func (e *edges) line(number string, i, n int) {
 		},
 	}
 	if e.rarely() {
-		l.ShipDate = l.InvoiceDate - invoice.Date(e.some(true, 0, 1, 9, 10, 12, 13)) //nolint:gosec // G115: days.
+		l.ShipDate = l.InvoiceDate - invoice.Date(e.some(true, 0, 1, 9, 10, 12, 13))
 	}
 	e.lines = append(e.lines, l)
 }
@@ -172,7 +172,7 @@ func (e *edges) report(byRules bool) (files map[string]string, plain int) {
 	require.NoError(e.t, out.Close())
 	files = make(map[string]string)
 	for _, name := range []string{report.ExceptionsName, report.InvoicesName, report.SummaryName} {
-		content, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // G304: a folder of the test's.
+		content, err := os.ReadFile(filepath.Join(dir, name))
 		require.NoError(e.t, err)
 		files[name] = string(content)
 	}

@@ -37,7 +37,7 @@ const (
 	fedexAmount = "Tracking ID Charge Amount"
 )
 
-var fedexTexts = map[Kind]string{
+var fedexTexts = map[Kind]string{ //nolint:gosec // G101: a credit, no credentials.
 	Fuel: "Fuel Surcharge", Residential: "Residential Delivery", Area: "Delivery Area Surcharge",
 	Accessorial: "Signature Service", Correction: "Weight Correction", AddressFix: "Address Correction",
 	ServiceCredit: "Money-Back Guarantee", Chargeback: "Payor Rebill", InvoiceLevel: "Weekly Pickup", Unknown: "Kilonova Handling",

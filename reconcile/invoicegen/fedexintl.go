@@ -19,7 +19,7 @@ var fedexIntlColumns = strings.Split("Billing Country/Territory|Invoice Type|Set
 	"Recipient Address Postal|Recipient Address Country/Territory|MPS Package Tracking ID|Dim Length|Dim Width|"+
 	"Dim Height|Dim Divisor|Dim Unit|Rated Weight Amount|Rated Weight Units|Zone Code|Air Waybill Total Amount", "|")
 
-var fedexIntlTexts = map[Kind]string{
+var fedexIntlTexts = map[Kind]string{ //nolint:gosec // G101: a credit, no credentials.
 	Freight: "Transportation Charge", Fuel: "Fuel Surcharge", Residential: "Residential Delivery",
 	Area: "Remote Area Surcharge", Accessorial: "Additional Handling Charge", Correction: "Weight Correction",
 	AddressFix: "Address Correction", VoidCredit: "Transportation Charge",
