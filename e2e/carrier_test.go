@@ -94,16 +94,29 @@ func startCarrierProgram(t *testing.T, args ...string) *carrierBox {
 // charges reads the witness: every charge, by reference.
 func (c *carrierBox) charges() map[string][]simserver.Entry {
 	c.t.Helper()
+	return c.entries(simserver.Charge)
+}
+
+// voids reads the labels that were voided, as charges does.
+func (c *carrierBox) voids() map[string][]simserver.Entry {
+	c.t.Helper()
+	return c.entries(simserver.Void)
+}
+
+func (c *carrierBox) entries(kind simserver.Kind) map[string][]simserver.Entry {
+	c.t.Helper()
 	content, err := os.ReadFile(c.ledger)
 	require.NoError(c.t, err)
-	charges := map[string][]simserver.Entry{}
+	entries := map[string][]simserver.Entry{}
 	for text := range strings.Lines(string(content)) {
 		var e simserver.Entry
 		require.NoError(c.t, json.Unmarshal([]byte(text), &e))
-		require.Equal(c.t, simserver.Charge, e.Kind)
-		charges[e.Reference] = append(charges[e.Reference], e)
+		require.Contains(c.t, []simserver.Kind{simserver.Charge, simserver.Void}, e.Kind)
+		if e.Kind == kind {
+			entries[e.Reference] = append(entries[e.Reference], e)
+		}
 	}
-	return charges
+	return entries
 }
 
 // gate holds the carrier's answers back after each charge, until it is opened.

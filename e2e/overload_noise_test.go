@@ -4,7 +4,11 @@ package e2e
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -22,7 +26,8 @@ const (
 )
 
 // noise lets one caller send ten times its share, and looks at the others. Compared is with the same
-// caller keeping to its share: what it may send is nobody's noise.
+// caller keeping to its share, what it may send being nobody's noise, while what it sends beyond goes to
+// a bare server that refuses everything: sending, and refusing, cost the one machine the same both times.
 func (o *overload) noise() {
 	o.t.Helper()
 	o.api.close()
@@ -40,12 +45,16 @@ func (o *overload) noise() {
 	// A caller may begin with two seconds' worth; whoever floods has none of that left.
 	shares := sources[0].perSecond / .8
 	o.noiseFor(sources, 10*shares, 4*time.Second)
+	elsewhere := o.refuseEverything()
 
 	slice := max(o.duration/(2*turns), 3*time.Second)
 	var quiet, loud []time.Duration
 	var noisy, others figures
 	for range turns {
+		var beyond sync.WaitGroup
+		beyond.Go(func() { _, _ = elsewhere.open(o.t.Context(), slice, source{sources[0].key, 9.2 * shares}) })
 		_, rest := o.noiseFor(sources, .8*shares, slice)
+		beyond.Wait()
 		quiet = append(quiet, rest.accepts...)
 		others.refused += rest.refused
 		mine, rest := o.noiseFor(sources, 10*shares, slice)
@@ -78,4 +87,18 @@ func (o *overload) noiseFor(sources []source, first float64, duration time.Durat
 	rest := count(slices.DeleteFunc(shots, func(s shot) bool { return s.source == 0 }), warmUp, duration, -1)
 	o.phase(fmt.Sprintf("others beside %.0f/s", first), rest)
 	return mine, rest
+}
+
+// refuseEverything starts a server that does nothing but refuse, and returns a load for it.
+func (o *overload) refuseEverything() *loader {
+	o.t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // Its loss would show as a connection that is closed.
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "too many requests", http.StatusTooManyRequests)
+	}))
+	o.t.Cleanup(server.Close)
+	elsewhere, err := newLoader(server.URL, 0)
+	require.NoError(o.t, err)
+	return elsewhere
 }
