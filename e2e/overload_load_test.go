@@ -19,8 +19,8 @@ import (
 
 // shot is one request of a load: when it was meant to be sent, and what came of it.
 type shot struct {
-	// meant is when the plan had it sent, counted from the load's beginning; took is from there to the
-	// whole answer. Whatever delays the sending, a busy machine or a service that answers slowly, is
+	// meant is when the plan had it sent, counted from the load's beginning; took is from there to when
+	// the answer had arrived, 0 without one. Whatever delays the sending, a busy machine or a service that answers slowly, is
 	// part of what a caller would have waited.
 	meant, took time.Duration
 
@@ -70,9 +70,10 @@ func newLoader(api string, after int64) (*loader, error) {
 type conn struct {
 	net.Conn
 
-	reader *bufio.Reader
-	buffer []byte
-	shots  []shot
+	arrived *arrivals
+	reader  *bufio.Reader // of arrived
+	buffer  []byte
+	shots   []shot
 }
 
 func (l *loader) dial() (*conn, error) {
@@ -85,7 +86,11 @@ func (c *conn) connect(addr string) error {
 	if err != nil {
 		return fmt.Errorf("reaching the API: %w", err)
 	}
-	c.Conn, c.reader = dialed, bufio.NewReader(dialed)
+	c.Conn = dialed
+	if c.arrived, err = stampArrivals(dialed); err != nil {
+		return fmt.Errorf("having arrivals stamped: %w", err)
+	}
+	c.reader = bufio.NewReader(c.arrived)
 	return nil
 }
 
@@ -93,7 +98,9 @@ func (c *conn) connect(addr string) error {
 func (l *loader) fire(c *conn, began time.Time, s shot, key string) {
 	s.late = time.Since(began) - s.meant
 	s.status, s.retryAfter = c.exchange(key, l.order.Add(1))
-	s.took = time.Since(began) - s.meant
+	if s.status != 0 { // By the wall clock, which is the one that stamps arrivals.
+		s.took = time.Duration(c.arrived.last.UnixNano()-began.UnixNano()) - s.meant
+	}
 	c.shots = append(c.shots, s)
 	if s.status == 0 {
 		_ = c.Close() // Whatever has become of it.
