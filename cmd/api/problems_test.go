@@ -99,6 +99,7 @@ func TestEveryCodeIsMade(t *testing.T) {
 		problem.RequestInProgress:     "answer.go",
 		problem.PurchaseInDoubt:       "answer.go",
 		problem.ParcelAlreadyLabelled: "answer.go",
+		problem.LabelVersionConflict:  "submit.go",
 		problem.PreconditionFailed:    "revise.go",
 		problem.PreconditionRequired:  "etag.go",
 		problem.BodyTooLarge:          "body.go",

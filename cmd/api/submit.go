@@ -33,6 +33,9 @@ func (a *api) submit(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return a.answerOfKnownKey(w, r, key, fingerprint, err)
 	}
+	if err := a.mayOrder(r, submission); err != nil {
+		return a.answerOfKnownKey(w, r, key, fingerprint, err)
+	}
 	started := a.now()
 	answer, err := a.outbox.Accept(r.Context(), submission)
 	if err != nil {
@@ -40,6 +43,17 @@ func (a *api) submit(w http.ResponseWriter, r *request) error {
 	}
 	a.metrics.accept.Observe(a.now().Sub(started).Seconds())
 	return a.answer(w, r, submission, answer)
+}
+
+// mayOrder refuses a reprint of what is not known to have an end.
+func (a *api) mayOrder(r *request, s outbox.Submission) error {
+	err := a.outbox.MayOrder(r.Context(), r.caller.ID, s.Parcel)
+	if errors.Is(err, outbox.ErrVersionConflict) {
+		return refuse(problem.LabelVersionConflict, fmt.Sprintf(
+			"Version %d of this parcel's label was not ordered, or is under way, or in doubt. Repeat its own request until it "+
+				"is answered, and then order version %d. Nothing was stored.", s.Parcel.LabelVersion-1, s.Parcel.LabelVersion))
+	}
+	return err
 }
 
 // readSubmission reads, decodes and validates. With an error comes the fingerprint, if the body is
@@ -88,7 +102,7 @@ func (a *api) answerOfKnownKey(
 		return cause
 	}
 	switch refused.document.Code {
-	case problem.MalformedJSON, problem.InvalidRequest, problem.BodyTooLarge:
+	case problem.MalformedJSON, problem.InvalidRequest, problem.BodyTooLarge, problem.LabelVersionConflict:
 	default:
 		return cause
 	}

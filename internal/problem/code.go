@@ -19,6 +19,7 @@ const (
 	RequestInProgress     Code = "request_in_progress"
 	PurchaseInDoubt       Code = "purchase_in_doubt"
 	ParcelAlreadyLabelled Code = "parcel_already_labelled"
+	LabelVersionConflict  Code = "label_version_conflict"
 	PreconditionFailed    Code = "precondition_failed"
 	BodyTooLarge          Code = "body_too_large"
 	UnsupportedMediaType  Code = "unsupported_media_type"
@@ -51,6 +52,7 @@ var kinds = map[Code]kind{
 	RequestInProgress:     {http.StatusConflict, "The first request with this key is still in progress"},
 	PurchaseInDoubt:       {http.StatusConflict, "The purchase is in doubt"},
 	ParcelAlreadyLabelled: {http.StatusConflict, "Another key already names this parcel"},
+	LabelVersionConflict:  {http.StatusConflict, "The label version before has no end yet"},
 	PreconditionFailed:    {http.StatusPreconditionFailed, "The label is at another revision"},
 	BodyTooLarge:          {http.StatusRequestEntityTooLarge, "The body is too large"},
 	UnsupportedMediaType:  {http.StatusUnsupportedMediaType, "The body must be application/json"},
