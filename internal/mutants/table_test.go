@@ -369,6 +369,25 @@ var table = []mutant{
 		"./outbox", "TestRing/EveryUnfinishedIntentGetsALostJobBack",
 		"an intent whose job is lost would wait for ever",
 	},
+	// After buying.
+	{
+		"a reprint does not wait for the version before", "outbox/reprint.go",
+		one(`err == nil && !ended`, `err == nil && ended && !ended`),
+		"./cmd/api", "TestReprint/WaitsForTheEndOfTheVersionBefore",
+		"both versions could be bought for one box",
+	},
+	{
+		"a void without an answer is a void", "outbox/void.go",
+		one(`	case carrier.Voided:`, `	case carrier.Voided, carrier.VoidUnknown:`),
+		"./outbox", "TestVoid/IsAskedAgainUntilTheCarrierSaysWhatBecameOfIt",
+		"the label would be charged for and believed to be void",
+	},
+	{
+		"a refused void is asked for again", "outbox/revise.go",
+		one(`l.VoidState == VoidNone || `, `l.VoidState == VoidNone || l.VoidState == VoidRefused || `),
+		"./outbox", "TestVoid/TellsWhyItIsRefusedAndStaysSo",
+		"a repeat of a DELETE would have another effect than the first",
+	},
 	{
 		"the tracking number is the only match", "reconcile/match.go",
 		[]edit{
