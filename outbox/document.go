@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/google/uuid"
@@ -42,11 +41,7 @@ type FetchDocument struct {
 func (FetchDocument) Kind() string { return "fetch_document" }
 
 // InsertOpts allows one live job for a label; inserting another changes nothing.
-func (f FetchDocument) InsertOpts() river.InsertOpts {
-	opts := oneLiveJob(Queue(f.Carrier))
-	opts.Priority = 2 // after the purchases
-	return opts
-}
+func (f FetchDocument) InsertOpts() river.InsertOpts { return oneLiveLabelJob(f.Carrier) }
 
 // documentPatience is for how long a document is asked for. After that a person has printed it, or the
 // parcel has left without.
@@ -55,15 +50,12 @@ const documentPatience = 7 * 24 * time.Hour
 // Fetcher works the jobs that fetch documents. Any number may run at once.
 type Fetcher struct {
 	river.WorkerDefaults[FetchDocument]
-
-	outbox   *Outbox
-	accounts map[string]Account
-	logger   *zap.Logger
+	labelWorker
 }
 
 // NewFetcher makes a Fetcher for the carriers it knows, by name. Jobs of other carriers wait.
 func (o *Outbox) NewFetcher(accounts map[string]Account) *Fetcher {
-	return &Fetcher{outbox: o, accounts: accounts, logger: o.cfg.Logger.Named("fetcher")}
+	return &Fetcher{labelWorker: labelWorker{outbox: o, accounts: accounts, logger: o.cfg.Logger.Named("fetcher")}}
 }
 
 // longestFetchWait caps the wait between two tries: a parcel cannot leave without its label.
@@ -71,9 +63,7 @@ const longestFetchWait = time.Minute
 
 // NextRetry waits a little longer each time, up to a minute.
 func (f *Fetcher) NextRetry(job *river.Job[FetchDocument]) time.Time {
-	wait := min(time.Second<<min(job.Attempt, 10), longestFetchWait)
-	jitter := time.Duration(rand.Int64N(int64(wait))) //nolint:gosec // G404: not a secret.
-	return f.outbox.cfg.Now().Add(wait/2 + jitter/2)
+	return f.retryAt(job.Attempt, longestFetchWait)
 }
 
 // Work fetches one document and stores it.
@@ -86,28 +76,19 @@ func (f *Fetcher) Work(ctx context.Context, job *river.Job[FetchDocument]) error
 		// Before anything that is waited for: what the configuration no longer names may never come back.
 		return f.giveUp(ctx, job.Args)
 	}
-	account, known := f.accounts[job.Args.Carrier]
-	if !known {
-		return river.JobSnooze(unknownCarrierWait)
-	}
-	if sold.account != account.Carrier.Account() {
-		f.logger.Warn("label was sold to another account than the configured one; its document waits",
-			zap.Stringer("label_id", job.Args.LabelID), zap.String("carrier", job.Args.Carrier))
-		return river.JobSnooze(longestFetchWait)
+	account, err := f.account(job.Args.LabelID, job.Args.Carrier, sold.account)
+	if err != nil {
+		return err
 	}
 	documents, ok := account.Carrier.(carrier.Documents)
 	if !ok {
 		return f.giveUp(ctx, job.Args)
 	}
-	done := func(carrier.Outcome) {}
-	if account.Gate != nil {
-		var wait time.Duration
-		if done, wait = account.Gate.Enter(); done == nil {
-			return river.JobSnooze(wait)
-		}
+	done, err := account.enter()
+	if err != nil {
+		return err
 	}
-	// Where documents lie says nothing of the purchases' health.
-	defer done("")
+	defer done()
 	doc, err := fetch(ctx, documents, account.Timeout, sold.request)
 	switch {
 	case errors.Is(err, carrier.ErrNoDocument):

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/google/uuid"
@@ -44,11 +43,7 @@ type VoidLabel struct {
 func (VoidLabel) Kind() string { return "void_label" }
 
 // InsertOpts allows one live job for a label; inserting another changes nothing.
-func (v VoidLabel) InsertOpts() river.InsertOpts {
-	opts := oneLiveJob(Queue(v.Carrier))
-	opts.Priority = 2 // after the purchases
-	return opts
-}
+func (v VoidLabel) InsertOpts() river.InsertOpts { return oneLiveLabelJob(v.Carrier) }
 
 // voidPatience is for how long a carrier is asked that does not say what became of the void. Whoever
 // asks for the void again after that, has it asked again.
@@ -60,22 +55,17 @@ const longestVoidWait = time.Hour
 // Voider works the jobs that void labels. Any number may run at once.
 type Voider struct {
 	river.WorkerDefaults[VoidLabel]
-
-	outbox   *Outbox
-	accounts map[string]Account
-	logger   *zap.Logger
+	labelWorker
 }
 
 // NewVoider makes a Voider for the carriers it knows, by name. Jobs of other carriers wait.
 func (o *Outbox) NewVoider(accounts map[string]Account) *Voider {
-	return &Voider{outbox: o, accounts: accounts, logger: o.cfg.Logger.Named("voider")}
+	return &Voider{labelWorker: labelWorker{outbox: o, accounts: accounts, logger: o.cfg.Logger.Named("voider")}}
 }
 
 // NextRetry waits twice as long each time, up to an hour.
 func (v *Voider) NextRetry(job *river.Job[VoidLabel]) time.Time {
-	wait := min(time.Second<<min(job.Attempt, 12), longestVoidWait)
-	jitter := time.Duration(rand.Int64N(int64(wait))) //nolint:gosec // G404: not a secret.
-	return v.outbox.cfg.Now().Add(wait/2 + jitter/2)
+	return v.retryAt(job.Attempt, longestVoidWait)
 }
 
 // Work asks the carrier once, and writes down what it says.
@@ -84,34 +74,31 @@ func (v *Voider) Work(ctx context.Context, job *river.Job[VoidLabel]) error {
 	if err != nil || wanted == nil {
 		return err
 	}
-	account, known := v.accounts[job.Args.Carrier]
-	switch {
-	case wanted.overdue:
+	if wanted.overdue {
 		// Before anything that is waited for: what the configuration no longer names may never come back.
-		v.logger.Warn("the carrier does not say whether this label is void: a person must find out",
-			zap.Stringer("label_id", job.Args.LabelID), zap.String("carrier", job.Args.Carrier))
-		return v.outbox.endVoid(ctx, *wanted, VoidInDoubt, voidGivenUp, carrier.VoidResult{State: carrier.VoidUnknown})
-	case !known:
-		return river.JobSnooze(unknownCarrierWait)
-	case wanted.account != account.Carrier.Account():
-		v.logger.Warn("label was sold to another account than the configured one; its void waits",
-			zap.Stringer("label_id", job.Args.LabelID), zap.String("carrier", job.Args.Carrier))
-		return river.JobSnooze(longestFetchWait)
+		return v.giveUp(ctx, *wanted, job.Args)
 	}
-	done := func(carrier.Outcome) {}
-	if account.Gate != nil {
-		var wait time.Duration
-		if done, wait = account.Gate.Enter(); done == nil {
-			return river.JobSnooze(wait)
-		}
+	account, err := v.account(job.Args.LabelID, job.Args.Carrier, wanted.account)
+	if err != nil {
+		return err
 	}
-	// What a carrier voids says nothing of what it sells.
-	defer done("")
+	done, err := account.enter()
+	if err != nil {
+		return err
+	}
+	defer done()
 	result, err := callVoid(ctx, account, wanted.carrierLabelID)
 	if err != nil {
 		return err
 	}
 	return v.conclude(ctx, *wanted, result)
+}
+
+// giveUp leaves the void to a person, or to whoever asks for it again.
+func (v *Voider) giveUp(ctx context.Context, wanted wantedVoid, args VoidLabel) error {
+	v.logger.Warn("the carrier does not say whether this label is void: a person must find out",
+		zap.Stringer("label_id", args.LabelID), zap.String("carrier", args.Carrier))
+	return v.outbox.endVoid(ctx, wanted, VoidInDoubt, voidGivenUp, carrier.VoidResult{State: carrier.VoidUnknown})
 }
 
 // callVoid is the call itself. Whatever is no clear answer may be asked again.
