@@ -55,6 +55,10 @@ func (e *edges) sow(n int) {
 			intent, label := e.label(number, cents)
 			intents, labels = append(intents, intent), append(labels, label)
 		}
+		if e.rarely() {
+			e.parts(number)
+			continue
+		}
 		for range e.some(e.rarely(), 1, 2, 3) {
 			e.line(number, i, n)
 		}
@@ -93,12 +97,27 @@ func (e *edges) label(number string, cents int64) (intent, row []any) {
 		state, voided = "voided", new(at.AddDate(0, 0, int(e.some(e.rarely(), 1, 20))))
 	}
 	return []any{
-		l.intentID(), "fulfilment", key(l.n), make([]byte, 32), "r", l.n, 1, 1, "sim", reference(l.n), "{}", "purchased",
-		nil, l.labelID(), at, at,
-	}, []any{
-		l.labelID(), l.intentID(), "fulfilment", l.n, 1, 1, "sim", e.text(e.rarely(), "SIM-1", "0SIM-1", "SIM-2"), "ground",
-		number, cents, e.text(e.rarely(), "USD", "EUR"), "pdf", key(l.n), "carrier", reference(l.n),
-		fmt.Sprint("C", l.n), "call", at, state, voided,
+			l.intentID(), "fulfilment", key(l.n), make([]byte, 32), "r", l.n, 1, 1, "sim", reference(l.n), "{}", "purchased",
+			nil, l.labelID(), at, at,
+		}, []any{
+			l.labelID(), l.intentID(), "fulfilment", l.n, 1, 1, "sim", e.text(e.rarely(), "SIM-1", "0SIM-1", "SIM-2"), "ground",
+			number, cents, e.text(e.rarely(), "USD", "EUR"), "pdf", key(l.n), "carrier", reference(l.n),
+			fmt.Sprint("C", l.n), "call", at, state, voided,
+		}
+}
+
+// parts bills a price in parts, with a discount that may look like a credit, a part that may be a correction
+// and one that may be on another invoice.
+func (e *edges) parts(number string) {
+	for i, cents := range [][]int64{{420, 420}, {740, 200, -100}, {840, 100, -100}}[e.chance.IntN(3)] {
+		e.line(number, 0, 1)
+		l := &e.lines[len(e.lines)-1]
+		l.Kind, l.Amount.Cents = invoice.Freight, cents
+		l.Correction = i > 0 && e.chance.IntN(4) == 0
+		l.InvoiceNo = e.text(i > 0 && e.chance.IntN(4) == 0, "INV-1", "INV-2")
+		if i > 0 {
+			l.Kind = invoice.Accessorial
+		}
 	}
 }
 
