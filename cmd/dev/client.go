@@ -42,6 +42,11 @@ func (c *client) submit(ctx context.Context, key, body string, wait int) (answer
 	return send(ctx, http.MethodPost, c.api+"/v1/labels", headers, body)
 }
 
+// void asks for a label's void.
+func (c *client) void(ctx context.Context, labelID string) (answer, error) {
+	return send(ctx, http.MethodDelete, c.api+"/v1/labels/"+labelID, map[string]string{"Authorization": "Bearer " + c.key}, "")
+}
+
 // read asks the API for something that was stored.
 func (c *client) read(ctx context.Context, path string) (answer, error) {
 	return send(ctx, http.MethodGet, c.api+path, map[string]string{"Authorization": "Bearer " + c.key}, "")
@@ -51,6 +56,7 @@ func (c *client) read(ctx context.Context, path string) (answer, error) {
 type entry struct {
 	Kind        string    `json:"kind"`
 	CarrierKey  string    `json:"carrier_key"`
+	Reference   string    `json:"reference"`
 	TrackingNo  string    `json:"tracking_no"`
 	AmountCents int64     `json:"amount_cents"`
 	Currency    string    `json:"currency"`
@@ -121,6 +127,7 @@ func send(ctx context.Context, method, url string, headers map[string]string, bo
 type label struct {
 	IntentID   string `json:"intent_id"`
 	LabelID    string `json:"label_id"`
+	VoidState  string `json:"void_state"`
 	TrackingNo string `json:"tracking_no"`
 	CostCents  int64  `json:"cost_cents"`
 	Currency   string `json:"currency"`

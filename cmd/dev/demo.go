@@ -92,6 +92,7 @@ func playAndCleanUp(ctx context.Context, t *teller, dir string) (err error) {
 		"WAYBILL_CARRIERS":        carriers,
 		"WAYBILL_LEASE":           demoLease.String(),
 		"WAYBILL_CARRIER_TIMEOUT": demoTimeout.String(),
+		"FEDEX_SECRET":            "demo", // The simulator takes any.
 	}, true)
 	if err != nil {
 		return err
@@ -107,12 +108,23 @@ func playAndCleanUp(ctx context.Context, t *teller, dir string) (err error) {
 	return st.summarise(ctx)
 }
 
-// demoCarriers is a carriers.yaml with one carrier, the simulated one.
+// demoCarriers is a carriers.yaml with two carriers, both played by the simulator: one that honours
+// keys, and FedEx, which honours none and shows nothing.
 const demoCarriers = `default_carrier: sim
-default_ship_from: {name: Dispatch, street1: 1 Dock Road, city: Reno, state: NV, postal_code: "89501", country: US}
+default_ship_from: {name: Dispatch, street1: 1 Dock Road, city: Reno, state: NV, postal_code: "89501", country: US, phone: "7755550100"}
 carriers:
-  - {name: sim, kind: sim, base_url: "%s", account: SIM-1, currency: USD, class: keyed}
+  - {name: sim, kind: sim, base_url: "%[1]s", account: SIM-1, currency: USD, class: keyed}
+  - name: fedex
+    kind: fedex
+    base_url: "%[1]s/fedex"
+    account: "` + fedexAccount + `"
+    currency: USD
+    class: blind
+    secret_env: FEDEX_SECRET
+    options: {client_id: demo, pickup_type: USE_SCHEDULED_PICKUP}
 `
+
+const fedexAccount = "740561073"
 
 const anyPort = "127.0.0.1:0"
 

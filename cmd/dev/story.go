@@ -23,7 +23,11 @@ type story struct {
 	// first is the answer of step 1, which the repeats are held against.
 	first answer
 
-	// honest and planted are the findings on the two invoices.
+	// crowded is the label of step 4, and doubtful the intent of the carrier without a key.
+	crowded  label
+	doubtful intent
+
+	// honest and planted are the findings on the carrier's invoices.
 	honest, planted int
 }
 
@@ -51,7 +55,7 @@ func newOrder(id int64, grams int) order {
 // shows the wrong thing is counted by check.
 func (s *story) play(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		s.buy, s.repeat, s.otherBody, s.crowd, s.timeout, s.crash, s.reconcileHonest, s.reconcileDouble,
+		s.buy, s.repeat, s.otherBody, s.crowd, s.timeout, s.crash, s.doubt, s.reconcileHonest, s.void, s.reconcilePlanted, s.reconcileDoubt,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -131,6 +135,7 @@ func (s *story) crowd(ctx context.Context) error {
 		}
 		bodies[string(a.body)] = true
 	}
+	s.crowded = decode[label](answers[0])
 	s.check("answered with the label", crowdSize, bought)
 	s.check("different answers", 1, len(bodies))
 	return s.checkCharges(ctx, o)
@@ -159,8 +164,12 @@ func (s *story) timeout(ctx context.Context) error {
 
 // intent is what the demonstration reads of a label intent.
 type intent struct {
-	State string `json:"state"`
-	Calls int    `json:"calls"`
+	IntentID  string `json:"intent_id"`
+	State     string `json:"state"`
+	SettledBy string `json:"settled_by"`
+	Calls     int    `json:"calls"`
+	Reference string `json:"reference"`
+	LabelID   string `json:"label_id"`
 }
 
 func (s *story) crash(ctx context.Context) error {
@@ -203,23 +212,30 @@ func (s *story) crash(ctx context.Context) error {
 	return s.checkCharges(ctx, o)
 }
 
-// awaitCharge returns when the carrier has charged for an order.
-func (s *story) awaitCharge(ctx context.Context, o order) error {
+// await asks until something is so.
+func await(ctx context.Context, what string, so func(context.Context) (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		n, err := s.chargesOf(ctx, o)
-		if err != nil || n > 0 {
+		if done, err := so(ctx); err != nil || done {
 			return err
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for the carrier to charge for order %d: %w", o.id, ctx.Err())
+			return fmt.Errorf("waiting until %s: %w", what, ctx.Err())
 		}
 	}
+}
+
+// awaitCharge returns when the carrier has charged for an order.
+func (s *story) awaitCharge(ctx context.Context, o order) error {
+	return await(ctx, fmt.Sprintf("the carrier charges for order %d", o.id), func(ctx context.Context) (bool, error) {
+		n, err := s.chargesOf(ctx, o)
+		return n > 0, err
+	})
 }
 
 // checkCharges asks the witness: the carrier's own ledger.

@@ -160,7 +160,7 @@ func (d *draft) take(kind string) (int, error) {
 // plant is one of double, orphan, wrong_amount, unbilled, after_void, adjustment, tax,
 // invoice_level, not_footing, and may be named more than once.
 func (s *Server) Invoice(planted ...string) ([]byte, error) {
-	entries := s.Entries()
+	entries := s.ledger.statement("") // What it sells in other carriers' formats, those bill.
 	if len(entries) == 0 && len(planted) > 0 {
 		return nil, errors.New("the ledger is empty: there is no invoice to plant anything on")
 	}

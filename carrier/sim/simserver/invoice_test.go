@@ -93,3 +93,21 @@ func TestDecimal(t *testing.T) {
 		require.Equal(t, want, decimal(cents))
 	}
 }
+
+// TestInvoiceIsOfItsOwnFormat: what is sold as FedEx sells it, FedEx bills.
+func TestInvoiceIsOfItsOwnFormat(t *testing.T) {
+	t.Parallel()
+	s := setup(t, nil)
+	for _, sold := range []record{
+		{Entry: Entry{Kind: Charge, LabelID: "a", TrackingNo: "OURS", AmountCents: 100}},
+		{Entry: Entry{Kind: Charge, LabelID: "b", TrackingNo: "THEIRS", AmountCents: 100}, Dialect: "fedex"},
+		{Entry: Entry{Kind: Void, LabelID: "b", TrackingNo: "THEIRS", AmountCents: 100}},
+	} {
+		_, err := s.ledger.append(sold, nil)
+		require.NoError(t, err)
+	}
+	invoice, err := s.Invoice()
+	require.NoError(t, err)
+	require.Contains(t, string(invoice), "OURS")
+	require.NotContains(t, string(invoice), "THEIRS")
+}

@@ -296,6 +296,22 @@ func (l *ledger) everyCharge(dialect string) (charges []record, voided []bool) {
 	return charges, voided
 }
 
+// statement is all that was charged and given back in one dialect, oldest first.
+func (l *ledger) statement(dialect string) (entries []Entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	sold := map[string]bool{}
+	for _, r := range l.records {
+		if r.Kind == Charge && r.Dialect == dialect {
+			sold[r.LabelID] = true
+		}
+		if sold[r.LabelID] {
+			entries = append(entries, r.Entry)
+		}
+	}
+	return entries
+}
+
 func (l *ledger) charges(index map[string][]int, name string) (charges []record, voided []bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
