@@ -174,7 +174,9 @@ func (b *testBundle) do(t *testing.T, method, path, body string, changes ...chan
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
-	return answer{status: response.StatusCode, header: response.Header, body: string(text)}
+	got := answer{status: response.StatusCode, header: response.Header, body: string(text)}
+	requireContract(t, r, body, got)
+	return got
 }
 
 func (b *testBundle) get(t *testing.T, path string, changes ...change) answer {

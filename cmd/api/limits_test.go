@@ -43,6 +43,12 @@ func (b *testBundle) exchange(t *testing.T, text string, answers int, halfClosed
 		require.NoError(t, response.Body.Close())
 		got = append(got, answer{response.StatusCode, response.Header, string(body)})
 	}
+	if len(got) > 0 && got[0].header.Get(requestIDHeader) != "" { // else net/http has refused what is no HTTP
+		line := strings.Fields(text)
+		r, err := http.NewRequestWithContext(t.Context(), line[0], line[1], nil)
+		require.NoError(t, err)
+		requireContract(t, r, "", got[0])
+	}
 	return got
 }
 

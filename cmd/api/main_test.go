@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain fails if a test leaves a goroutine behind.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain fails if a test leaves a goroutine behind, or if the contract documents an answer that none of them got.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(contractTests{m}) }

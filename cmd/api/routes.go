@@ -37,6 +37,7 @@ func (a *api) routes() []route {
 		{http.MethodGet, labelsPath + "/{label_id}/document", caller.LabelsRead, a.document},
 		{http.MethodGet, intentsPath, caller.LabelsRead, a.intents},
 		{http.MethodGet, intentsPath + "/{intent_id}", caller.LabelsRead, a.intent},
+		{method: http.MethodGet, path: contractPath, handler: a.contract},
 	}...)
 }
 
