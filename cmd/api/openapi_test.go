@@ -136,10 +136,10 @@ func matches(template, path string) bool {
 
 // response finds what is documented of an operation's status; of no operation, what is documented for that.
 func (c *contract) response(name string, operation place, status int) place {
-	switch name {
-	case "unknown":
+	switch {
+	case name == "unknown" && status == http.StatusNotFound:
 		return c.at(c.root, "components", "responses", "NotFound")
-	case "other method":
+	case name == "other method" && status == http.StatusMethodNotAllowed:
 		return c.at(c.root, "components", "responses", "MethodNotAllowed")
 	}
 	return c.at(operation, "responses", strconv.Itoa(status))
