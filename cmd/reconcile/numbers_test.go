@@ -97,13 +97,13 @@ func (e *edges) label(number string, cents int64) (intent, row []any) {
 		state, voided = "voided", new(at.AddDate(0, 0, int(e.some(e.rarely(), 1, 20))))
 	}
 	return []any{
-			l.intentID(), "fulfilment", key(l.n), make([]byte, 32), "r", l.n, 1, 1, "sim", reference(l.n), "{}", "purchased",
-			nil, l.labelID(), at, at,
-		}, []any{
-			l.labelID(), l.intentID(), "fulfilment", l.n, 1, 1, "sim", e.text(e.rarely(), "SIM-1", "0SIM-1", "SIM-2"), "ground",
-			number, cents, e.text(e.rarely(), "USD", "EUR"), "pdf", key(l.n), "carrier", reference(l.n),
-			fmt.Sprint("C", l.n), "call", at, state, voided,
-		}
+		l.intentID(), "fulfilment", key(l.n), make([]byte, 32), "r", l.n, 1, 1, "sim", reference(l.n), "{}", "purchased",
+		nil, l.labelID(), at, at,
+	}, []any{
+		l.labelID(), l.intentID(), "fulfilment", l.n, 1, 1, "sim", e.text(e.rarely(), "SIM-1", "0SIM-1", "SIM-2"), "ground",
+		number, cents, e.text(e.rarely(), "USD", "EUR"), "pdf", key(l.n), "carrier", reference(l.n),
+		fmt.Sprint("C", l.n), "call", at, state, voided,
+	}
 }
 
 // parts bills a price in parts, with a discount that may look like a credit, a part that may be a correction
