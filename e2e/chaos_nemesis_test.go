@@ -93,7 +93,8 @@ func (n *nemesis) run(ctx context.Context, plan []stepOf) {
 	lasting.Wait()
 	// A machine with much else to do may not have come to it yet.
 	for _, s := range n.undone {
-		if n.fired[s.deed] == 0 {
+		// Each trouble counts by itself: another one's does not stand for it.
+		if n.fired[s.deed] == 0 || s.deed == networkTrouble && n.toxics[s.toxic] == 0 {
 			_ = n.try(ctx, s) // Else it is missing, and the run unknown.
 		}
 	}
