@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"maps"
 	"net"
 	"net/url"
 	"strconv"
@@ -102,12 +103,15 @@ func (r *replicated) switchTo(c *pgcluster.Cluster) {
 // lost are the orders whose callers were told an intent that is not there.
 func (s *stack) lost() []string {
 	s.t.Helper()
+	s.mu.Lock()
+	heard := maps.Clone(s.heard) // before the intents are read: others may be ordering
+	s.mu.Unlock()
 	known := map[string]bool{}
 	for _, i := range s.intents() {
 		known[i.ID.String()] = true
 	}
 	var lost []string
-	for key, answers := range s.heard {
+	for key, answers := range heard {
 		for _, a := range answers {
 			if id := a.intentID(); id != "" && !known[id] {
 				lost = append(lost, key)
